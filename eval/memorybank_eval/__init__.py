@@ -1,0 +1,1 @@
+"""The evaluation harness of memorybank."""
