@@ -1,0 +1,43 @@
+"""Who may see and change what. The only place where such a rule lives.
+
+Inside a bank stands the audience: a row that names a circle (the bank itself, an agent, a subject, an organization, a
+place, a direct talk). Each remembered row belongs to one. A request is resolved once to a Viewer, and every read asks
+for it: there is no way to read without one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class AudienceKind(StrEnum):
+    """The circles a row can belong to."""
+
+    BANK = "bank"
+    AGENT = "agent"
+    SUBJECT = "subject"
+    ORGANIZATION = "organization"
+    PLACE = "place"
+    DM = "dm"
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who asks: the audience ids this request may see, or, explicitly, the operator who sees all of the installation."""
+
+    audiences: tuple[int, ...]
+    sees_all: bool = False
+
+    @classmethod
+    def operator(cls) -> "Viewer":
+        """Return the operator: whoever runs the installation."""
+        return cls(audiences=(), sees_all=True)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the two SQL parameters that every read of an audience's rows takes."""
+        return {"sees_all": self.sees_all, "audiences": list(self.audiences)}
+
+    def may_see(self, audience_id: int) -> bool:
+        """Return whether rows of this audience exist for the viewer."""
+        return self.sees_all or audience_id in self.audiences

@@ -1,0 +1,133 @@
+"""What memorybank remembers, as frozen types without any I/O. The same words as the tables and the wire."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class FactType(StrEnum):
+    """World: what is the case. Experience: what the agent itself did. Observation: what was learned from facts."""
+
+    WORLD = "world"
+    EXPERIENCE = "experience"
+    OBSERVATION = "observation"
+
+
+class UnitStatus(StrEnum):
+    """Only active units are searched."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    INVALIDATED = "invalidated"
+
+
+@dataclass(frozen=True)
+class Bank:
+    """A bank: `id` is ours, `bank_id` the caller's; `config` holds its overrides only."""
+
+    id: int
+    bank_id: str
+    name: str
+    config: Mapping[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class EntityInput:
+    """An entity that the caller names himself."""
+
+    text: str
+    type: str = "CONCEPT"
+
+
+@dataclass(frozen=True)
+class RetainItem:
+    """One piece of content to keep, checked. `timestamp` None means that it has no date ("unset")."""
+
+    content: str
+    timestamp: datetime | None
+    timestamp_assumed: bool = False
+    context: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    document_id: str | None = None
+    entities: tuple[EntityInput, ...] = ()
+    resolve_entities: bool = True
+    tags: tuple[str, ...] = ()
+    observation_scopes: str | tuple[tuple[str, ...], ...] | None = None
+    strategy: str | None = None
+    update_mode: str = "replace"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One extracted fact before it is stored; `causes` are positions of earlier facts of the same chunk."""
+
+    text: str
+    fact_type: FactType = FactType.WORLD
+    occurred_start: datetime | None = None
+    occurred_end: datetime | None = None
+    mentioned_at: datetime | None = None
+    place_name: str | None = None
+    entities: tuple[EntityInput, ...] = ()
+    tags: tuple[str, ...] = ()
+    causes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TokenUsage:
+    """Tokens of one or more model calls, and their cost in US dollars."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    thoughts_tokens: int = 0
+    cost: float = 0.0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input plus output."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.thoughts_tokens + other.thoughts_tokens,
+            self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Why a hit stands where it does: the blend, and its parts where an arm saw the unit."""
+
+    final: float
+    semantic: float | None = None
+    keyword: float | None = None
+    reranker: float | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One recalled unit."""
+
+    id: UUID
+    text: str
+    fact_type: FactType
+    scores: Scores
+    entities: tuple[str, ...] = ()
+    context: str = ""
+    occurred_start: datetime | None = None
+    occurred_end: datetime | None = None
+    mentioned_at: datetime | None = None
+    document_id: str | None = None
+    chunk_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    source_fact_ids: tuple[UUID, ...] = ()

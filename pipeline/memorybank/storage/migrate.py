@@ -1,0 +1,89 @@
+"""Brings a database to the newest schema: forward only, one migration a transaction, under an advisory lock."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import LiteralString, cast
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+
+from memorybank.errors import DatabaseUnavailable
+
+_FOLDER = Path(__file__).parent / "migrations"
+#: Any fixed number: two processes that start together must not migrate together.
+MIGRATION_LOCK = 0x6D656D62
+#: The first with iterative index scans, which filtered vector search needs.
+MINIMUM_PGVECTOR = (0, 8)
+#: The first with UNIQUE NULLS NOT DISTINCT (15) and the builtin locale (17 only; not needed): 16 is what we test.
+MINIMUM_POSTGRES = 160_000
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step: its number, its name and its statements."""
+
+    version: int
+    name: str
+    sql: LiteralString
+
+
+def migrations() -> list[Migration]:
+    """Return every shipped migration in order; a gap or a doubled number is an error."""
+    found = [
+        # Our own shipped files are the only source of statements: that is what LiteralString asks for.
+        Migration(int(path.stem[:4]), path.stem[5:], cast(LiteralString, path.read_text(encoding="utf-8")))
+        for path in sorted(_FOLDER.glob("*.sql"))
+    ]
+    if [step.version for step in found] != list(range(1, len(found) + 1)):
+        raise ValueError("migrations must be numbered 0001, 0002, … without a gap")
+    return found
+
+
+async def migrate(conninfo: str) -> list[Migration]:
+    """Apply what is missing and return it; raises DatabaseUnavailable when the server cannot serve us."""
+    try:
+        async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+            await check_server(connection)
+            await connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+            return [step for step in migrations() if await _apply(connection, step)]
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(f"cannot connect to PostgreSQL: {error}") from error
+
+
+async def check_server(connection: AsyncConnection[TupleRow]) -> None:
+    """Make sure that server and pgvector are new enough; creates the extension where that is allowed."""
+    if connection.info.server_version < MINIMUM_POSTGRES:
+        raise DatabaseUnavailable(
+            f"PostgreSQL 16 or newer is needed; this server is {connection.info.server_version // 10_000}"
+        )
+    try:
+        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            "pgvector 0.8 or newer is needed: install it on the server, then run"
+            f" `CREATE EXTENSION vector` as a superuser ({error.sqlstate}: {type(error).__name__})"
+        ) from error
+    cursor = await connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    row = await cursor.fetchone()
+    version = str(row[0]) if row else "0"
+    if tuple(int(part) for part in version.split(".")[:2]) < MINIMUM_PGVECTOR:
+        raise DatabaseUnavailable(
+            f"pgvector 0.8 or newer is needed, this database has {version}: run `ALTER EXTENSION vector UPDATE`"
+        )
+
+
+async def _apply(connection: AsyncConnection[TupleRow], step: Migration) -> bool:
+    async with connection.transaction():
+        await connection.execute(
+            "CREATE TABLE IF NOT EXISTS schema_migration"
+            " (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+        )
+        known = await connection.execute("SELECT 1 FROM schema_migration WHERE version = %s", [step.version])
+        if await known.fetchone():
+            return False
+        await connection.execute(step.sql)
+        await connection.execute(
+            "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [step.version, step.name]
+        )
+    return True

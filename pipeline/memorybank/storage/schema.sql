@@ -1,0 +1,294 @@
+-- The schema as it is now: what a new installation gets, and what the migrations must add up to (a test proves it).
+-- PostgreSQL >= 16 with the extension `vector` >= 0.8.
+
+-- The outer wall: recall, reflect, consolidation, entities and statistics never leave a bank.
+CREATE TABLE bank (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    bank_id    text NOT NULL UNIQUE,
+    name       text NOT NULL,
+    config     jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL
+);
+
+-- Who may see a row. A request is resolved once to the ids it may see; every read carries them.
+CREATE TABLE audience (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    bank         bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    kind         text NOT NULL CHECK (kind IN ('bank', 'agent', 'subject', 'organization', 'place', 'dm')),
+    organization uuid,
+    agent        uuid,
+    person       uuid,
+    place        uuid,
+    UNIQUE NULLS NOT DISTINCT (bank, kind, organization, agent, person, place),
+    UNIQUE (bank, id)
+);
+
+-- One process that runs operations; its heartbeat session holds the advisory lock `lock_key`.
+CREATE TABLE worker (
+    id         uuid PRIMARY KEY,
+    lock_key   bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    host       text NOT NULL,
+    pid        integer NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    beat_at    timestamptz NOT NULL DEFAULT now()
+);
+
+-- Background work: this row is the truth, a broker only a doorbell. A parent has no payload and is never claimed.
+CREATE TABLE operation (
+    id               uuid PRIMARY KEY,
+    bank             bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    audience_id      bigint NOT NULL,
+    kind             text NOT NULL,
+    parent           uuid REFERENCES operation ON DELETE CASCADE,
+    is_parent        boolean NOT NULL DEFAULT false,
+    status           text NOT NULL DEFAULT 'pending'
+                     CHECK (status IN ('pending', 'processing', 'completed', 'failed', 'cancelled')),
+    priority         smallint NOT NULL DEFAULT 0,
+    serial_keys      text[] NOT NULL DEFAULT '{}',
+    items_count      integer NOT NULL DEFAULT 0,
+    payload          jsonb,
+    progress         jsonb,
+    result           jsonb NOT NULL DEFAULT '{}',
+    error_message    text,
+    attempts         integer NOT NULL DEFAULT 0,
+    cancel_requested boolean NOT NULL DEFAULT false,
+    lease_token      uuid,
+    lease_expires_at timestamptz,
+    worker           uuid,
+    due_at           timestamptz NOT NULL DEFAULT now(),
+    rung_at          timestamptz,
+    created_at       timestamptz NOT NULL,
+    updated_at       timestamptz NOT NULL,
+    completed_at     timestamptz,
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id),
+    CHECK ((status = 'processing') = (lease_token IS NOT NULL))
+);
+CREATE INDEX operation_due ON operation (priority DESC, due_at) WHERE status = 'pending' AND NOT is_parent;
+CREATE INDEX operation_leased ON operation (lease_expires_at) WHERE status = 'processing';
+-- Work that shares a serial key (a document) is done in the order of its ids, never side by side.
+CREATE INDEX operation_serial ON operation (bank, id)
+    WHERE serial_keys <> '{}' AND status IN ('pending', 'processing');
+CREATE INDEX operation_listing ON operation (bank, created_at DESC, id DESC);
+CREATE INDEX operation_children ON operation (parent) WHERE parent IS NOT NULL;
+
+-- Numbers the addresses of units: a document takes one, and so does each unit without a document.
+CREATE SEQUENCE document_number AS integer;
+
+-- `submitted_at`: when the request that last wrote it arrived; an older replace that comes late is skipped.
+CREATE TABLE document (
+    number             integer PRIMARY KEY DEFAULT nextval('document_number'),
+    bank               bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    id                 text NOT NULL,
+    audience_id        bigint NOT NULL,
+    original_text      text,
+    text_length        integer NOT NULL,
+    content_hash       text NOT NULL,
+    retain_params      jsonb NOT NULL DEFAULT '{}',
+    metadata           jsonb NOT NULL DEFAULT '{}',
+    tags               text[] NOT NULL DEFAULT '{}',
+    observation_scopes jsonb,
+    submitted_at       timestamptz NOT NULL,
+    created_at         timestamptz NOT NULL,
+    updated_at         timestamptz NOT NULL,
+    UNIQUE (bank, id),
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+);
+CREATE INDEX document_listing ON document (bank, updated_at DESC);
+
+-- A chunk knows all that its extraction needs; `operation` is who must extract it while it is pending.
+CREATE TABLE chunk (
+    id                   uuid PRIMARY KEY,
+    bank                 bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    document             integer NOT NULL REFERENCES document ON DELETE CASCADE,
+    ordinal              integer NOT NULL,
+    audience_id          bigint NOT NULL,
+    text                 text,
+    content_hash         bytea NOT NULL,
+    context              text NOT NULL DEFAULT '',
+    mentioned_at         timestamptz,
+    mentioned_at_assumed boolean NOT NULL DEFAULT false,
+    tags                 text[] NOT NULL DEFAULT '{}',
+    metadata             jsonb NOT NULL DEFAULT '{}',
+    observation_scopes   jsonb,
+    entities             jsonb NOT NULL DEFAULT '[]',
+    resolve_entities     boolean NOT NULL DEFAULT true,
+    strategy             text,
+    state                text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'extracted', 'failed')),
+    error                text,
+    operation            uuid REFERENCES operation ON DELETE SET NULL,
+    created_at           timestamptz NOT NULL,
+    UNIQUE (document, ordinal) DEFERRABLE INITIALLY IMMEDIATE,
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+);
+CREATE INDEX chunk_bank ON chunk (bank);
+CREATE INDEX chunk_pending ON chunk (operation) WHERE state <> 'extracted';
+
+-- Everything remembered. Its search address is (document_number, position), unique in the installation.
+CREATE TABLE memory_unit (
+    id                      uuid PRIMARY KEY,
+    bank                    bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    audience_id             bigint NOT NULL,
+    document                integer REFERENCES document ON DELETE CASCADE,
+    chunk                   uuid REFERENCES chunk ON DELETE CASCADE,
+    document_number         integer NOT NULL,
+    position                integer NOT NULL,
+    fact_type               text NOT NULL CHECK (fact_type IN ('world', 'experience', 'observation')),
+    text                    text NOT NULL CHECK (length(text) > 0),
+    context                 text NOT NULL DEFAULT '',
+    place_name              text,
+    occurred_start          timestamptz,
+    occurred_end            timestamptz,
+    mentioned_at            timestamptz,
+    mentioned_at_assumed    boolean NOT NULL DEFAULT false,
+    tags                    text[] NOT NULL DEFAULT '{}',
+    metadata                jsonb NOT NULL DEFAULT '{}',
+    observation_scopes      jsonb,
+    status                  text NOT NULL DEFAULT 'active'
+                            CHECK (status IN ('active', 'superseded', 'archived', 'invalidated')),
+    status_reason           text,
+    status_at               timestamptz,
+    pinned_at               timestamptz,
+    kept_by_kind            text NOT NULL DEFAULT 'extraction'
+                            CHECK (kept_by_kind IN ('extraction', 'consolidation', 'agent', 'person')),
+    kept_by                 uuid,
+    source_kind             text,
+    source_ref              text,
+    source_place            uuid,
+    corrected               boolean NOT NULL DEFAULT false,
+    proof_count             integer NOT NULL DEFAULT 1,
+    consolidated_at         timestamptz,
+    consolidation_failed_at timestamptz,
+    edited_at               timestamptz,
+    created_at              timestamptz NOT NULL,
+    updated_at              timestamptz NOT NULL,
+    UNIQUE (bank, document_number, position, audience_id),
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id),
+    CHECK (document IS NULL OR document = document_number),
+    CHECK (occurred_end >= occurred_start)
+);
+CREATE INDEX memory_unit_listing ON memory_unit (bank, mentioned_at DESC NULLS LAST, created_at DESC, id DESC);
+CREATE INDEX memory_unit_document ON memory_unit (document);
+CREATE INDEX memory_unit_chunk ON memory_unit (chunk);
+CREATE INDEX memory_unit_tags ON memory_unit USING gin (tags);
+CREATE INDEX memory_unit_unconsolidated ON memory_unit (bank, created_at)
+    WHERE consolidated_at IS NULL AND consolidation_failed_at IS NULL AND fact_type <> 'observation' AND status = 'active';
+
+CREATE TABLE embedding_model (
+    id         integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name       text NOT NULL UNIQUE,
+    dimensions integer NOT NULL CHECK (dimensions > 0)
+);
+
+-- Search tables hold active units only. Same address, bank and audience as the unit, by foreign key.
+-- `vector` has no fixed dimension, so that a new model can be built beside the old one.
+CREATE TABLE embedding (
+    bank        bigint NOT NULL,
+    document    integer NOT NULL,
+    position    integer NOT NULL,
+    audience_id bigint NOT NULL,
+    model       integer NOT NULL REFERENCES embedding_model,
+    text_hash   bytea NOT NULL,
+    vector      halfvec NOT NULL,
+    PRIMARY KEY (bank, document, position, model),
+    FOREIGN KEY (bank, document, position, audience_id)
+        REFERENCES memory_unit (bank, document_number, position, audience_id) ON UPDATE CASCADE ON DELETE CASCADE
+) PARTITION BY HASH (bank);
+-- Exact search reads every vector of a viewer: a TOASTed one would cost four times as much.
+ALTER TABLE embedding ALTER COLUMN vector SET STORAGE PLAIN;
+CREATE INDEX embedding_audience ON embedding (bank, model, audience_id);
+-- The same text is not embedded twice in a bank.
+CREATE INDEX embedding_text ON embedding (bank, model, text_hash);
+
+CREATE TABLE posting (
+    bank        bigint NOT NULL,
+    term        bigint NOT NULL,
+    document    integer NOT NULL,
+    position    integer NOT NULL,
+    audience_id bigint NOT NULL,
+    tf          integer NOT NULL CHECK (tf > 0),
+    length      integer NOT NULL CHECK (length > 0),
+    PRIMARY KEY (bank, term, document, position) INCLUDE (audience_id, tf, length),
+    FOREIGN KEY (bank, document, position, audience_id)
+        REFERENCES memory_unit (bank, document_number, position, audience_id) ON UPDATE CASCADE ON DELETE CASCADE
+) PARTITION BY HASH (bank);
+CREATE INDEX posting_address ON posting (bank, document, position);
+
+DO $$
+BEGIN
+    FOR remainder IN 0..15 LOOP
+        EXECUTE format('CREATE TABLE embedding_%s PARTITION OF embedding FOR VALUES WITH (MODULUS 16, REMAINDER %s)',
+                       remainder, remainder);
+        EXECUTE format('CREATE TABLE posting_%s PARTITION OF posting FOR VALUES WITH (MODULUS 16, REMAINDER %s)',
+                       remainder, remainder);
+    END LOOP;
+END
+$$;
+
+-- Names. A label (`key:value`) and a name of the same letters are two entities. Counts are never stored: they would
+-- tell one viewer of what another keeps, and they deadlock.
+CREATE TABLE entity (
+    id         uuid PRIMARY KEY,
+    bank       bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    key        text NOT NULL,
+    name       text NOT NULL,
+    kind       text NOT NULL DEFAULT 'CONCEPT',
+    is_label   boolean NOT NULL DEFAULT false,
+    metadata   jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL,
+    UNIQUE (bank, key, is_label)
+);
+
+-- Another spelling of an entity, with the audience it was learned in.
+CREATE TABLE entity_alias (
+    bank        bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    key         text NOT NULL,
+    audience_id bigint NOT NULL,
+    entity      uuid NOT NULL REFERENCES entity ON DELETE CASCADE,
+    name        text NOT NULL,
+    PRIMARY KEY (bank, key, audience_id),
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+);
+CREATE INDEX entity_alias_entity ON entity_alias (entity);
+
+CREATE TABLE unit_entity (
+    unit   uuid NOT NULL REFERENCES memory_unit ON DELETE CASCADE,
+    entity uuid NOT NULL REFERENCES entity ON DELETE CASCADE,
+    bank   bigint NOT NULL,
+    PRIMARY KEY (unit, entity)
+);
+CREATE INDEX unit_entity_entity ON unit_entity (entity, unit);
+CREATE INDEX unit_entity_bank ON unit_entity (bank);
+
+CREATE TABLE unit_link (
+    source uuid NOT NULL REFERENCES memory_unit ON DELETE CASCADE,
+    target uuid NOT NULL REFERENCES memory_unit ON DELETE CASCADE,
+    kind   text NOT NULL CHECK (kind IN ('semantic', 'caused_by')),
+    weight real NOT NULL CHECK (weight > 0),
+    bank   bigint NOT NULL,
+    PRIMARY KEY (source, target, kind)
+);
+CREATE INDEX unit_link_target ON unit_link (target);
+CREATE INDEX unit_link_bank ON unit_link (bank);
+
+-- Every attempt to call a model, failed ones too. No content: error texts quote none.
+CREATE TABLE llm_call (
+    id            uuid PRIMARY KEY,
+    bank          bigint REFERENCES bank ON DELETE CASCADE,
+    audience_id   bigint,
+    operation     uuid REFERENCES operation ON DELETE CASCADE,
+    stage         text NOT NULL,
+    model         text NOT NULL,
+    attempt       integer NOT NULL,
+    status        text NOT NULL CHECK (status IN ('ok', 'error')),
+    error         text,
+    input_tokens  integer NOT NULL DEFAULT 0,
+    output_tokens integer NOT NULL DEFAULT 0,
+    cached_tokens integer NOT NULL DEFAULT 0,
+    thoughts_tokens integer NOT NULL DEFAULT 0,
+    cost          double precision NOT NULL DEFAULT 0,
+    duration_ms   double precision NOT NULL,
+    created_at    timestamptz NOT NULL
+);
+CREATE INDEX llm_call_operation ON llm_call (operation);
+CREATE INDEX llm_call_bank ON llm_call (bank, created_at DESC);
