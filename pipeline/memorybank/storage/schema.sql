@@ -292,3 +292,31 @@ CREATE TABLE llm_call (
 );
 CREATE INDEX llm_call_operation ON llm_call (operation);
 CREATE INDEX llm_call_bank ON llm_call (bank, created_at DESC);
+
+-- The one rule for tag filters. `any` and `all` let untagged rows in; the strict ones do not; an empty filter lets all
+-- in, but for `exact`, where it asks for untagged rows.
+CREATE FUNCTION tags_match(held text[], asked text[], mode text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN mode = 'exact' THEN held @> coalesce(asked, '{}') AND held <@ coalesce(asked, '{}')
+    WHEN coalesce(cardinality(asked), 0) = 0 THEN true
+    WHEN mode = 'any' THEN held && asked OR held = '{}'
+    WHEN mode = 'all' THEN held @> asked OR held = '{}'
+    WHEN mode = 'any_strict' THEN held && asked
+    WHEN mode = 'all_strict' THEN held @> asked
+END;
+
+-- Where a fact stands with consolidation; observations are its result and always done.
+CREATE FUNCTION consolidation_state(unit memory_unit) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+    WHEN unit.consolidation_failed_at IS NOT NULL THEN 'failed'
+    WHEN unit.consolidated_at IS NOT NULL OR unit.fact_type = 'observation' THEN 'done'
+    ELSE 'pending'
+END;
+
+-- The names of a unit's entities. It reads no unit: whoever may see the unit may see what it names.
+CREATE FUNCTION entity_names(asked uuid) RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT coalesce(array_agg(e.name ORDER BY e.name), '{}')
+        FROM unit_entity ue JOIN entity e ON e.id = ue.entity WHERE ue.unit = asked);

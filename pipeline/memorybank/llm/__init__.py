@@ -1,0 +1,1 @@
+"""Models: the gateway to language models, and embeddings."""

@@ -1,0 +1,1 @@
+"""Recall: find what is remembered."""

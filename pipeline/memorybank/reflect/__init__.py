@@ -1,0 +1,1 @@
+"""Reflect: answer from what is remembered."""

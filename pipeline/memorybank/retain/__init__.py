@@ -1,0 +1,1 @@
+"""Retain: turn content into facts, entities and links."""

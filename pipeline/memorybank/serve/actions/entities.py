@@ -1,0 +1,66 @@
+"""Entities: who and what the memories name."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Query
+
+from memorybank.audience import Viewer
+from memorybank.errors import BadRequest
+from memorybank.memory import MemoryBank
+from memorybank.serve.calls import BANK, call
+from memorybank.serve.http.schemas.documents import EntityDetailResponse, EntityListItem, EntityListResponse
+from memorybank.serve.http.schemas.wire import NotNegative, TagsMatch, stamp
+from memorybank.storage import listings
+from memorybank.storage.queries import Row
+
+
+@call("GET", BANK + "/entities")
+async def list_entities(
+    memory: MemoryBank,
+    viewer: Viewer,
+    bank_id: str,
+    tags: Annotated[list[str] | None, Query()] = None,
+    tags_match: TagsMatch = "any",
+    limit: NotNegative = 100,
+    offset: NotNegative = 0,
+) -> EntityListResponse:
+    """List entities, the most mentioned first."""
+    wanted = listings.TagFilter(tuple(tags or ()), tags_match)
+    async with memory.reading(bank_id) as (connection, bank):
+        found = await listings.list_entities(
+            connection, bank.id, viewer, wanted, listings.Page(limit, offset)
+        )
+    items = [EntityListItem(**_fields(row)) for row in found.rows]
+    return EntityListResponse(items=items, total=found.total, limit=limit, offset=offset)
+
+
+@call("GET", BANK + "/entities/{entity_id}")
+async def get_entity(
+    memory: MemoryBank,
+    viewer: Viewer,
+    bank_id: str,
+    entity_id: str,
+    tags: Annotated[list[str] | None, Query()] = None,
+    tags_match: TagsMatch = "any",
+) -> EntityDetailResponse:
+    """Return one entity."""
+    try:
+        entity = UUID(entity_id)
+    except ValueError as error:
+        raise BadRequest("entity_id must be a UUID") from error
+    wanted = listings.TagFilter(tuple(tags or ()), tags_match)
+    async with memory.reading(bank_id) as (connection, bank):
+        row = await listings.get_entity(connection, bank.id, viewer, entity, wanted)
+    return EntityDetailResponse(**_fields(row), observations=[])
+
+
+def _fields(row: Row) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "canonical_name": row["name"],
+        "mention_count": row["mention_count"],
+        "first_seen": stamp(row["first_seen"]),
+        "last_seen": stamp(row["last_seen"]),
+        "metadata": row["metadata"],
+    }

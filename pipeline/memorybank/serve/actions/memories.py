@@ -1,0 +1,153 @@
+"""Retain, recall, reflect, and the memories themselves."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Query
+
+from memorybank.audience import Viewer
+from memorybank.errors import BadRequest
+from memorybank.memory import MemoryBank
+from memorybank.model import UnitStatus
+from memorybank.serve.actions.translate import recall_query, recall_response, reflect_query, reflect_response
+from memorybank.serve.actions.translate import retain_items, usage
+from memorybank.serve.calls import BANK, call
+from memorybank.serve.http.schemas.memories import ListMemoryUnitsResponse, RetainRequest, RetainResponse
+from memorybank.serve.http.schemas.recall import RecallRequest, RecallResponse, ReflectRequest, ReflectResponse
+from memorybank.serve.http.schemas.wire import DeleteResponse, NotNegative, TagsMatch, WireResponse, stamp
+from memorybank.storage import listings
+from memorybank.storage.queries import Row
+
+#: The contract's words for a memory's state, and ours.
+STATES = {"valid": UnitStatus.ACTIVE, "invalidated": UnitStatus.INVALIDATED}
+CONSOLIDATION_STATES = ("failed", "pending", "done")
+FactTypeName = Literal["world", "experience", "observation"]
+
+
+class MemoryResponse(WireResponse):
+    """One memory, with the fields of the contract."""
+
+    model_config = WireResponse.model_config | {"extra": "allow"}
+
+
+@call("POST", BANK + "/memories", command="retain")
+async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest) -> RetainResponse:
+    """Keep items: now, or with `async` in the background. The bank appears on first use."""
+    items = retain_items(body)
+    operation_id = _uuid(body.operation_id, "operation_id") if body.operation_id and body.async_ else None
+    answer = {"success": True, "bank_id": bank_id, "items_count": len(items), "async": body.async_}
+    if not body.async_:
+        retained = await memory.retain(bank_id, items)
+        return RetainResponse(**answer, usage=usage(retained))
+    submitted = await memory.submit(bank_id, items, operation_id=operation_id)
+    ids = [str(id_) for id_ in submitted.operation_ids]
+    answer["items_count"] = submitted.items_count
+    return RetainResponse(**answer, operation_id=ids[0], operation_ids=ids if len(ids) > 1 else None)
+
+
+@call("POST", BANK + "/memories/recall", command="recall")
+async def recall_memories(memory: MemoryBank, viewer: Viewer, bank_id: str, body: RecallRequest) -> RecallResponse:
+    """Find what is remembered. A bank that is not there remembers nothing."""
+    return recall_response(await memory.recall(bank_id, recall_query(body), viewer))
+
+
+@call("POST", BANK + "/reflect", command="reflect")
+async def reflect(memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest) -> ReflectResponse:
+    """Answer from what is remembered."""
+    return reflect_response(body, await memory.reflect(bank_id, reflect_query(body), viewer))
+
+
+@call("GET", BANK + "/memories/list")
+async def list_memories(
+    memory: MemoryBank,
+    viewer: Viewer,
+    bank_id: str,
+    type: FactTypeName | None = None,
+    q: str | None = None,
+    consolidation_state: str | None = None,
+    state: str | None = None,
+    document_id: str | None = None,
+    entity_id: str | None = None,
+    tags: Annotated[list[str] | None, Query()] = None,
+    tags_match: TagsMatch = "any",
+    limit: NotNegative = 100,
+    offset: NotNegative = 0,
+) -> ListMemoryUnitsResponse:
+    """List memories, the last mentioned first."""
+    if consolidation_state is not None and consolidation_state not in CONSOLIDATION_STATES:
+        raise BadRequest(f"consolidation_state must be one of: {', '.join(CONSOLIDATION_STATES)}")
+    if state is not None and state not in STATES:
+        raise BadRequest(f"state must be one of: {', '.join(STATES)}")
+    conditions = listings.MemoryFilter(
+        fact_type=type,
+        q=q,
+        status=STATES[state or "valid"],
+        consolidation_state=consolidation_state,
+        document_id=document_id,
+        entity_id=_uuid(entity_id, "entity_id") if entity_id else None,
+        tags=listings.TagFilter(tuple(tags or ()), tags_match),
+    )
+    async with memory.reading(bank_id) as (connection, bank):
+        found = await listings.list_memories(
+            connection, bank.id, viewer, conditions, listings.Page(limit, offset)
+        )
+    items = [_list_item(bank_id, row) for row in found.rows]
+    return ListMemoryUnitsResponse(items=items, total=found.total, limit=limit, offset=offset)
+
+
+@call("GET", BANK + "/memories/{memory_id}")
+async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str) -> MemoryResponse:
+    """Return one memory."""
+    unit = _uuid(memory_id, "memory_id")
+    async with memory.reading(bank_id) as (connection, bank):
+        row = await listings.get_memory(connection, bank.id, viewer, unit)
+    return MemoryResponse(**_shared(bank_id, row), type=row["fact_type"], entities=row["entities"])
+
+
+@call("DELETE", BANK + "/memories")
+async def clear_bank_memories(memory: MemoryBank, bank_id: str, type: FactTypeName | None = None) -> DeleteResponse:
+    """Forget all memories of a bank, or those of one type; its profile and configuration stay."""
+    return DeleteResponse(success=True, deleted_count=await memory.clear(bank_id, type))
+
+
+def _shared(bank_id: str, row: Row) -> dict[str, Any]:
+    """Return the fields that the list and the single memory share."""
+    invalidated = row["status"] == UnitStatus.INVALIDATED
+    document, ordinal = row["document_id"], row["chunk_ordinal"]
+    return {
+        "id": str(row["id"]),
+        "text": row["text"],
+        "context": row["context"],
+        "date": stamp(row["occurred_start"] or row["mentioned_at"]) or "",
+        "document_id": document,
+        "mentioned_at": stamp(row["mentioned_at"]),
+        "occurred_start": stamp(row["occurred_start"]),
+        "occurred_end": stamp(row["occurred_end"]),
+        "chunk_id": f"{bank_id}_{document}_{ordinal}" if ordinal is not None else None,
+        "tags": row["tags"],
+        "metadata": row["metadata"],
+        "observation_scopes": row["observation_scopes"],
+        "state": "invalidated" if invalidated else "valid",
+        "invalidation_reason": row["status_reason"] if invalidated else None,
+        "invalidated_at": stamp(row["status_at"]) if invalidated else None,
+        "edited_at": stamp(row["edited_at"]),
+    }
+
+
+def _list_item(bank_id: str, row: Row) -> dict[str, Any]:
+    return _shared(bank_id, row) | {
+        "fact_type": row["fact_type"],
+        "entities": ", ".join(row["entities"]),
+        "proof_count": row["proof_count"],
+        "consolidated_at": stamp(row["consolidated_at"]),
+        "consolidation_failed_at": stamp(row["consolidation_failed_at"]),
+        "updated_at": stamp(row["updated_at"]),
+        "source_memory_ids": [],
+    }
+
+
+def _uuid(value: str, name: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError as error:
+        raise BadRequest(f"{name} must be a UUID") from error

@@ -1,0 +1,91 @@
+"""One declaration per call, from which its HTTP route and its command are made: nothing is written twice.
+
+A call is an async function `(memory, viewer, …) -> response` under `@call`. Its name is the operation id of the
+contract, its parameters are path, query and body by their annotations, its docstring is the help. The audience rule is
+the Viewer: no call can read without one.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+#: Path of everything that belongs to one bank; the segment `default` is fixed by the contract.
+BANK = "/v1/default/banks/{bank_id}"
+#: Parameters that the way in provides, not the caller.
+PROVIDED = ("memory", "viewer")
+
+Action = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A declared call; `command` is its name on the command line, where it has one."""
+
+    method: str
+    path: str
+    action: Action
+    group: str
+    command: str | None = None
+    status: int = 200
+
+    @property
+    def name(self) -> str:
+        """The operation id of the contract."""
+        return self.action.__name__
+
+    @property
+    def help(self) -> str:
+        """What the call does."""
+        return inspect.getdoc(self.action) or ""
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """What the caller gives: path, query and body."""
+        return [p for name, p in inspect.signature(self.action).parameters.items() if name not in PROVIDED]
+
+    @property
+    def body(self) -> inspect.Parameter | None:
+        """The parameter that is the request body, if there is one."""
+        return next((p for p in self.parameters if _is_model(p.annotation)), None)
+
+    @property
+    def response(self) -> type[BaseModel]:
+        """The type of the answer."""
+        annotation: type[BaseModel] = inspect.signature(self.action).return_annotation
+        return annotation
+
+
+class Registry:
+    """The declared calls, in the order in which their routes are matched."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, Call] = {}
+
+    def call(self, method: str, path: str, *, command: str | None = None) -> Callable[[Action], Action]:
+        """Declare a call; its group is the module it stands in."""
+
+        def declare(action: Action) -> Action:
+            declared = Call(method, path, action, group=action.__module__.rpartition(".")[2], command=command)
+            if declared.name in self._calls:
+                raise ValueError(f"call {declared.name} is declared twice")
+            self._calls[declared.name] = declared
+            return action
+
+        return declare
+
+    def __iter__(self) -> Any:
+        return iter(self._calls.values())
+
+    def __getitem__(self, name: str) -> Call:
+        return self._calls[name]
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+CALLS = Registry()
+call = CALLS.call

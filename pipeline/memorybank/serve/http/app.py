@@ -1,0 +1,108 @@
+"""The HTTP application: every declared call becomes a route."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request, Response
+from pydantic import BaseModel
+
+import memorybank
+from memorybank.memory import MemoryBank
+from memorybank.serve.actions import ALL
+from memorybank.serve.calls import Action, Call
+from memorybank.serve.http import errors, monitoring
+from memorybank.serve.http.deps import current_memory, current_viewer
+from memorybank.serve.http.limits import BodyLimit
+from memorybank.serve.http.metrics import RequestMetrics
+from memorybank.serve.http.schemas.wire import keeps_nulls
+from memorybank.settings import Settings
+
+#: Names the query parameters and top-level body fields that were not known: they never fail.
+IGNORED_HEADER = "X-Ignored-Params"
+
+
+def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
+    """Make the application; `open_memory` is an async context manager that gives the MemoryBank of this process."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_memory() as memory:
+            app.state.memory = memory
+            yield
+
+    app = FastAPI(
+        title="memorybank",
+        version=memorybank.__version__,
+        lifespan=lifespan,
+        root_path=settings.server.base_path,
+    )
+    app.include_router(monitoring.router)
+    for declared in ALL:
+        _mount(app, declared)
+    errors.install(app)
+    app.add_middleware(BodyLimit, max_bytes=settings.server.max_body_bytes)
+    app.add_middleware(RequestMetrics)
+    return app
+
+
+def _mount(app: FastAPI, declared: Call) -> None:
+    app.add_api_route(
+        declared.path,
+        _endpoint(declared),
+        methods=[declared.method],
+        operation_id=declared.name,
+        tags=[declared.group],
+        description=declared.help,
+        status_code=declared.status,
+        response_model=declared.response,
+        response_model_exclude_none=not keeps_nulls(declared.response),
+    )
+
+
+def _endpoint(declared: Call) -> Action:
+    """Return the call as FastAPI wants it: memory and viewer injected, unknown fields named in a header."""
+    known = {parameter.alias_name for parameter in map(_Named, declared.parameters)}
+    body = declared.body
+
+    async def endpoint(request: Request, response: Response, **given: Any) -> Any:
+        ignored = [name for name in request.query_params if name not in known]
+        if body is not None:
+            ignored += _unknown_fields(given[body.name])
+        if ignored:
+            response.headers[IGNORED_HEADER] = ", ".join(dict.fromkeys(ignored)).encode("ascii", "replace").decode()
+        return await declared.action(**given)
+
+    endpoint.__signature__ = _injected(declared)  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _unknown_fields(body: BaseModel | None) -> list[str]:
+    return list(body.model_extra or ()) if body is not None else []
+
+
+class _Named:
+    """A parameter under the name that callers use: a query alias where it has one."""
+
+    def __init__(self, parameter: inspect.Parameter) -> None:
+        marks = getattr(parameter.annotation, "__metadata__", ())
+        alias = next((mark.alias for mark in marks if getattr(mark, "alias", None)), None)
+        self.alias_name = alias or parameter.name
+
+
+def _injected(declared: Call) -> inspect.Signature:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    provided = {
+        "memory": Annotated[MemoryBank, Depends(current_memory)],
+        "viewer": Annotated[Any, Depends(current_viewer)],
+        "request": Request,
+        "response": Response,
+    }
+    taken = inspect.signature(declared.action).parameters
+    first = [
+        inspect.Parameter(name, keyword, annotation=annotation)
+        for name, annotation in provided.items()
+        if name in taken or name in ("request", "response")
+    ]
+    return inspect.Signature([*first, *(parameter.replace(kind=keyword) for parameter in declared.parameters)])

@@ -1,0 +1,73 @@
+"""Errors as the contract words them: `{"detail": …}`, never a stack, never a 500 for bad input."""
+
+import json
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+
+from memorybank.errors import InvalidInput, MemoryBankError, ModelRateLimited
+
+_log = structlog.get_logger()
+#: Characters of a refused value that are echoed: enough to find it, not a whole document.
+ECHO_CHARS = 200
+#: Seconds a client should wait when the error itself does not say.
+RETRY_AFTER_SECONDS = 30
+
+
+def install(app: FastAPI) -> None:
+    """Register how each error is answered."""
+    app.add_exception_handler(RequestValidationError, _refused_by_schema)
+    app.add_exception_handler(MemoryBankError, _known)
+    app.add_exception_handler(Exception, _unknown)
+
+
+async def _refused_by_schema(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return answer(422, [_entry(dict(entry)) for entry in error.errors()])
+
+
+async def _known(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MemoryBankError)
+    detail: Any = error.message
+    if isinstance(error, InvalidInput) and error.status == 422:
+        detail = [_entry({"type": "value_error", "loc": error.loc, "msg": error.message, "input": error.value})]
+    if error.status >= 500:
+        _log.warning("request_failed", code=error.code, path=request.url.path, error=error.message)
+    response = answer(error.status, detail)
+    if error.status == 503:
+        wait = error.retry_after if isinstance(error, ModelRateLimited) else None
+        response.headers["Retry-After"] = str(int(wait or RETRY_AFTER_SECONDS))
+    return response
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    _log.error("request_crashed", path=request.url.path, exc_info=error)
+    return answer(500, f"internal error: {type(error).__name__}")
+
+
+def _entry(entry: dict[str, Any]) -> dict[str, Any]:
+    context = {key: str(value) for key, value in (entry.get("ctx") or {}).items()}
+    return {
+        "type": entry["type"],
+        "loc": list(entry["loc"]),
+        "msg": entry["msg"],
+        "input": _echo(entry.get("input")),
+        **({"ctx": context} if context else {}),
+    }
+
+
+def _echo(value: Any) -> Any:
+    """Return the refused value, cut: a caller needs to recognise it, not to get it back."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= ECHO_CHARS else text[:ECHO_CHARS] + "…"
+
+
+def answer(status: int, detail: Any) -> Response:
+    """Return an error body; all non-ASCII is escaped, so that a lone surrogate in it can be sent."""
+    body = json.dumps({"detail": detail}, ensure_ascii=True, default=str)
+    return Response(body, status_code=status, media_type="application/json")

@@ -1,0 +1,1 @@
+"""Wire types: names, types and defaults of the published contract."""

@@ -1,0 +1,107 @@
+"""Documents, chunks and entities."""
+
+from typing import Any
+
+from memorybank.serve.http.schemas.recall import EntityObservationResponse
+from memorybank.serve.http.schemas.wire import WireRequest, WireResponse
+
+
+class ListDocumentsResponse(WireResponse):
+    """A page of documents, the last updated first."""
+
+    items: list[dict[str, Any]]
+    total: int
+    limit: int
+    offset: int
+
+
+class DocumentResponse(WireResponse):
+    """One document; `original_text` is null where texts are not stored."""
+
+    id: str
+    bank_id: str
+    original_text: str | None
+    content_hash: str | None
+    created_at: str
+    updated_at: str
+    memory_unit_count: int
+    nodes_by_fact_type: dict[str, int] | None = None
+    tags: list[str] = []
+    document_metadata: dict[str, Any] | None = None
+    retain_params: dict[str, Any] | None = None
+    observation_scopes: str | list[list[str]] | None = None
+
+
+class UpdateDocumentRequest(WireRequest):
+    """New tags of a document and of all its facts."""
+
+    tags: list[str] | None = None
+
+
+class UpdateDocumentResponse(WireResponse):
+    """The tags were set."""
+
+    success: bool = True
+
+
+class DeleteDocumentResponse(WireResponse):
+    """What went with a document."""
+
+    success: bool
+    message: str
+    document_id: str
+    memory_units_deleted: int
+
+
+class ReprocessDocumentResponse(WireResponse):
+    """The operation that reads a document again."""
+
+    success: bool
+    operation_id: str
+    items_count: int
+
+
+class ChunkResponse(WireResponse):
+    """One chunk of a document."""
+
+    chunk_id: str
+    document_id: str
+    bank_id: str
+    chunk_index: int
+    chunk_text: str
+    created_at: str
+
+
+class ListChunksResponse(WireResponse):
+    """A page of a document's chunks, in order."""
+
+    items: list[ChunkResponse]
+    total: int
+    limit: int
+    offset: int
+
+
+class EntityListItem(WireResponse):
+    """One entity and how often visible facts name it."""
+
+    id: str
+    canonical_name: str
+    mention_count: int
+    first_seen: str | None = None
+    last_seen: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class EntityListResponse(WireResponse):
+    """A page of entities, the most mentioned first."""
+
+    items: list[EntityListItem]
+    total: int
+    limit: int
+    offset: int
+
+
+class EntityDetailResponse(EntityListItem):
+    """One entity."""
+
+    observations: list[EntityObservationResponse]

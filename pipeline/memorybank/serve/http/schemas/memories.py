@@ -1,0 +1,97 @@
+"""Retain, and the memories themselves."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from memorybank.serve.http.schemas.wire import TokenUsage, WireRequest, WireResponse
+from memorybank.timeline import parse_timestamp
+
+
+def _decoded(value: Any) -> Any:
+    """Some callers send a list as JSON text."""
+    if isinstance(value, str):
+        try:
+            decoded = json.loads(value)
+        except ValueError:
+            return value
+        return decoded if isinstance(decoded, list) else value
+    return value
+
+
+Tags = Annotated[list[str], BeforeValidator(_decoded)]
+#: The caller's word for "this has no date".
+UNSET = "unset"
+
+
+class EntityInput(WireRequest):
+    """An entity that the caller names."""
+
+    text: str
+    type: str | None = None
+
+
+class MemoryItem(WireRequest):
+    """One piece of content to keep."""
+
+    content: str
+    timestamp: datetime | str | None = None
+    context: str | None = None
+    metadata: dict[str, str | None] | None = None
+    document_id: str | None = None
+    entities: list[EntityInput] | None = None
+    resolve_entities: bool = True
+    tags: Tags | None = None
+    observation_scopes: (
+        Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
+    ) = None
+    strategy: str | None = None
+    update_mode: Literal["replace", "append"] | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _content_says_something(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("content must not be blank")
+        return value
+
+    @field_validator("timestamp", mode="before")
+    @classmethod
+    def _timestamp_is_iso_or_unset(cls, value: Any) -> Any:
+        if value is None or value == "":
+            return None
+        if not isinstance(value, str):
+            raise ValueError('timestamp must be an ISO-8601 string, null or "unset"')
+        return UNSET if value.strip().lower() == UNSET else parse_timestamp(value)
+
+
+class RetainRequest(WireRequest):
+    """Items to keep, now or in the background."""
+
+    items: Annotated[list[MemoryItem], Field(min_length=1)]
+    async_: bool = Field(default=False, alias="async")
+    document_tags: Tags | None = None
+    operation_id: str | None = None
+
+
+class RetainResponse(WireResponse):
+    """What was kept (`usage`), or what will be (`operation_id`)."""
+
+    success: bool
+    bank_id: str
+    items_count: int
+    async_: bool = Field(alias="async")
+    operation_id: str | None = None
+    operation_ids: list[str] | None = None
+    usage: TokenUsage | None = None
+
+
+class ListMemoryUnitsResponse(WireResponse):
+    """A page of memories, the last mentioned first."""
+
+    items: list[dict[str, Any]]
+    total: int
+    limit: int
+    offset: int

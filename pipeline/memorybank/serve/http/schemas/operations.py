@@ -1,0 +1,77 @@
+"""Background work as clients see it."""
+
+from typing import Any, Literal
+
+from memorybank.serve.http.schemas.wire import WireResponse
+
+
+class OperationProgress(WireResponse):
+    """How far an operation is."""
+
+    stage: str
+    at: str
+    processed: int | None = None
+    total: int | None = None
+    detail: dict[str, int] | None = None
+
+
+class OperationResponse(WireResponse):
+    """One operation of the list."""
+
+    id: str
+    task_type: str
+    items_count: int
+    document_id: str | None = None
+    created_at: str
+    updated_at: str | None = None
+    status: str
+    error_message: str | None
+    retry_count: int | None = None
+    next_retry_at: str | None = None
+    progress: OperationProgress | None = None
+
+
+class OperationsListResponse(WireResponse):
+    """A page of operations, the newest first."""
+
+    bank_id: str
+    total: int
+    limit: int
+    offset: int
+    operations: list[OperationResponse]
+
+
+class ChildOperationStatus(WireResponse):
+    """One part of a parent operation."""
+
+    operation_id: str
+    status: str
+    sub_batch_index: int | None = None
+    items_count: int | None = None
+    error_message: str | None = None
+
+
+class OperationStatusResponse(WireResponse):
+    """One operation; an unknown id has the status `not_found`."""
+
+    operation_id: str
+    status: Literal["pending", "processing", "completed", "failed", "cancelled", "not_found"]
+    operation_type: str | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    completed_at: str | None = None
+    error_message: str | None = None
+    retry_count: int | None = None
+    next_retry_at: str | None = None
+    progress: OperationProgress | None = None
+    result_metadata: dict[str, Any] | None = None
+    child_operations: list[ChildOperationStatus] | None = None
+    task_payload: dict[str, Any] | None = None
+
+
+class OperationActionResponse(WireResponse):
+    """What was done to an operation."""
+
+    success: bool
+    message: str
+    operation_id: str

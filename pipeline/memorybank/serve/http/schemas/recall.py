@@ -1,0 +1,235 @@
+"""Recall and reflect."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from memorybank.serve.http.schemas.wire import Budget, TagsMatch, TokenUsage, WireRequest, WireResponse
+
+
+class EntityIncludeOptions(WireRequest):
+    """Entities of the hits."""
+
+    max_tokens: int = 500
+
+
+class ChunkIncludeOptions(WireRequest):
+    """The text the hits were taken from."""
+
+    max_tokens: int = 8192
+
+
+class SourceFactsIncludeOptions(WireRequest):
+    """The facts that observations rest on."""
+
+    max_tokens: int = 4096
+    max_tokens_per_observation: int = -1
+
+
+class IncludeOptions(WireRequest):
+    """What comes beside the hits; null switches a part off."""
+
+    entities: EntityIncludeOptions | None = EntityIncludeOptions()
+    chunks: ChunkIncludeOptions | None = None
+    source_facts: SourceFactsIncludeOptions | None = None
+
+
+class MinScores(WireRequest):
+    """Floors below which a hit is left out."""
+
+    semantic: float | None = None
+    keyword: float | None = None
+    reranker: float | None = None
+    final: float | None = None
+
+
+class TemporalWindow(WireRequest):
+    """A time window said outright, in place of one read from the query."""
+
+    start: datetime
+    end: datetime
+
+
+class RecallRequest(WireRequest):
+    """A question to the memory."""
+
+    query: str
+    types: list[str] | None = None
+    prefer_observations: bool | None = False
+    budget: Budget = "mid"
+    max_tokens: int = 4096
+    trace: bool = False
+    query_timestamp: str | None = None
+    include: IncludeOptions = IncludeOptions()
+    tags: list[str] | None = None
+    tags_match: TagsMatch = "any"
+    tag_groups: list[dict[str, Any]] | None = None
+    min_scores: MinScores | None = None
+    temporal_window: TemporalWindow | None = None
+
+
+class RecallScores(WireResponse):
+    """Why a hit stands where it does."""
+
+    final: float
+    reranker: float | None = None
+    semantic: float | None = None
+    keyword: float | None = None
+
+
+class RecallResult(WireResponse):
+    """One hit."""
+
+    id: str
+    text: str
+    type: str | None = None
+    entities: list[str] | None = None
+    context: str | None = None
+    occurred_start: str | None = None
+    occurred_end: str | None = None
+    mentioned_at: str | None = None
+    document_id: str | None = None
+    metadata: dict[str, str] | None = None
+    chunk_id: str | None = None
+    tags: list[str] | None = None
+    source_fact_ids: list[str] | None = None
+    scores: RecallScores | None = None
+
+
+class EntityObservationResponse(WireResponse):
+    """What is known of an entity."""
+
+    text: str
+    mentioned_at: str | None = None
+
+
+class EntityStateResponse(WireResponse):
+    """An entity among the hits."""
+
+    entity_id: str
+    canonical_name: str
+    observations: list[EntityObservationResponse]
+
+
+class ChunkData(WireResponse):
+    """A chunk that hits were taken from."""
+
+    id: str
+    text: str
+    chunk_index: int
+    truncated: bool = False
+
+
+class RecallResponse(WireResponse):
+    """Hits, best first, and what was asked to come beside them."""
+
+    results: list[RecallResult]
+    trace: dict[str, Any] | None = None
+    entities: dict[str, EntityStateResponse] | None = None
+    chunks: dict[str, ChunkData] | None = None
+    source_facts: dict[str, RecallResult] | None = None
+    source_facts_truncated: bool | None = None
+
+
+class FactsIncludeOptions(WireRequest):
+    """Present: say what the answer is based on."""
+
+
+class ToolCallsIncludeOptions(WireRequest):
+    """Present: show the steps; `output` shows their results too."""
+
+    output: bool = True
+
+
+class ReflectIncludeOptions(WireRequest):
+    """What comes beside the answer."""
+
+    facts: FactsIncludeOptions | None = None
+    tool_calls: ToolCallsIncludeOptions | None = None
+
+
+class ReflectRequest(WireRequest):
+    """A question to be answered from memory."""
+
+    query: str
+    budget: Budget = "low"
+    context: str | None = None
+    max_tokens: int = 4096
+    include: ReflectIncludeOptions = ReflectIncludeOptions()
+    response_schema: dict[str, Any] | None = None
+    tags: list[str] | None = None
+    tags_match: TagsMatch = "any"
+    tag_groups: list[dict[str, Any]] | None = None
+    apply_all_directives: bool = False
+    fact_types: list[Literal["world", "experience", "observation"]] | None = None
+    exclude_mental_models: bool = False
+    exclude_mental_model_ids: list[str] | None = None
+
+
+class ReflectFact(WireResponse):
+    """One fact behind an answer."""
+
+    id: str | None = None
+    text: str
+    type: str | None = None
+    context: str | None = None
+    occurred_start: str | None = None
+    occurred_end: str | None = None
+
+
+class ReflectMentalModel(WireResponse):
+    """One mental model behind an answer."""
+
+    id: str
+    text: str
+    context: str | None = None
+
+
+class ReflectDirective(WireResponse):
+    """One directive the answer stands under."""
+
+    id: str
+    name: str
+    content: str
+
+
+class ReflectBasedOn(WireResponse):
+    """What an answer rests on."""
+
+    memories: list[ReflectFact] = []
+    mental_models: list[ReflectMentalModel] = []
+    directives: list[ReflectDirective] = []
+
+
+class ReflectToolCall(WireResponse):
+    """One step of the answer."""
+
+    tool: str
+    input: dict[str, Any]
+    output: dict[str, Any] | None = None
+    duration_ms: int
+    iteration: int = 0
+
+
+class ReflectLLMCall(WireResponse):
+    """One model call of the answer."""
+
+    scope: str
+    duration_ms: int
+
+
+class ReflectTrace(WireResponse):
+    """How an answer came about."""
+
+    tool_calls: list[ReflectToolCall] = []
+    llm_calls: list[ReflectLLMCall] = []
+
+
+class ReflectResponse(WireResponse):
+    """The answer."""
+
+    text: str
+    based_on: ReflectBasedOn | None = None
+    structured_output: dict[str, Any] | None = None
+    structured_output_error: str | None = None
+    usage: TokenUsage | None = None
+    trace: ReflectTrace | None = None

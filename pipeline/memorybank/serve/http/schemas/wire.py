@@ -1,0 +1,56 @@
+"""What all wire types share: unknown request fields are kept apart, never refused; times and ids are strings."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memorybank.timeline import iso
+
+TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
+Budget = Literal["low", "mid", "high"]
+#: Page sizes and offsets: a negative one is refused with 422.
+NotNegative = Annotated[int, Field(ge=0)]
+
+
+class WireRequest(BaseModel):
+    """A request body; fields it does not know land in `model_extra` and are named in `X-Ignored-Params`."""
+
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+
+class WireResponse(BaseModel):
+    """A response body."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+
+def keeps_nulls(model: type[BaseModel]) -> bool:
+    """Return whether a response keeps its null fields: when one field is both required and nullable."""
+    return any(
+        field.is_required() and type(None) in getattr(field.annotation, "__args__", ())
+        for field in model.model_fields.values()
+    )
+
+
+class DeleteResponse(WireResponse):
+    """What a delete did."""
+
+    success: bool
+    message: str | None = None
+    deleted_count: int | None = None
+
+
+class TokenUsage(WireResponse):
+    """Tokens of the calls behind one answer."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    cached_tokens: int = 0
+    thoughts_tokens: int = 0
+
+
+def stamp(when: datetime | None) -> str | None:
+    """Return a time as the contract writes it: ISO-8601 with an offset."""
+    return iso(when) if when is not None else None

@@ -1,0 +1,1 @@
+"""PostgreSQL: the only room that talks SQL."""

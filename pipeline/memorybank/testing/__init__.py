@@ -1,0 +1,1 @@
+"""Shipped fakes for tests."""
