@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from memorybank.settings import Settings, load
 from memorybank.storage.embedded import EmbeddedServer
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
@@ -50,14 +51,20 @@ def conninfo(server: str, template: str) -> Iterator[str]:
     _drop(server, name)
 
 
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    """The settings as shipped, with nothing of the environment."""
+    return load(environ={})
+
+
 @pytest.fixture
-async def database(conninfo: str) -> AsyncIterator[Database]:
+async def database(conninfo: str, settings: Settings) -> AsyncIterator[Database]:
     """An open Database on a fresh copy."""
 
     async def where() -> str:
         return conninfo
 
-    opened = Database(where)
+    opened = Database(where, settings.database)
     await opened.open()
     yield opened
     await opened.close()

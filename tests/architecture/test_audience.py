@@ -34,7 +34,9 @@ def _is_audience(column: exp.Expression) -> bool:
 
 def _guards(block: exp.Expression) -> set[str]:
     """Aliases whose audience this block compares with the viewer's, or with that of an alias which is."""
-    comparisons = [(found.this, found.expression) for found in block.find_all(exp.EQ) if _is_audience(found.this)]
+    comparisons = [
+        (found.this, found.expression) for found in block.find_all(exp.EQ) if _is_audience(found.this)
+    ]
     aliases = {column.table for column, other in comparisons if isinstance(other, exp.Any)}
     for column, other in comparisons:
         if _is_audience(other) and {column.table, other.table} & aliases:
@@ -50,7 +52,9 @@ def test_every_scan_stands_under_the_viewer(query: queries.Query) -> None:
     for table, alias, block in _scans(_statement(query)):
         if isinstance(block, exp.Insert):
             continue
-        assert _guards(block) & {alias, ""}, f"{query.name}: {table} {alias} is read without the viewer's audiences"
+        assert _guards(block) & {alias, ""}, (
+            f"{query.name}: {table} {alias} is read without the viewer's audiences"
+        )
 
 
 def test_exceptions_give_their_reason() -> None:

@@ -14,6 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from memorybank.errors import DatabaseUnavailable
+from memorybank.settings import DatabaseSettings
 from memorybank.storage.queries import Connection
 
 #: A generic plan for `audience_id = ANY(...)` was measured 17 times slower than a custom one.
@@ -22,8 +23,6 @@ SESSION_SETTINGS = (
     "SET timezone = 'UTC'",
     "SET jit = off",
 )
-#: Seconds to wait for a free connection before the caller gets `DatabaseUnavailable`.
-ACQUIRE_SECONDS = 30.0
 
 Conninfo = Callable[[], Awaitable[str]]
 
@@ -31,24 +30,25 @@ Conninfo = Callable[[], Awaitable[str]]
 class Database:
     """A pool of connections to one PostgreSQL; `conninfo` is asked again for each new connection."""
 
-    def __init__(self, conninfo: Conninfo, *, minimum: int = 1, maximum: int = 10) -> None:
+    def __init__(self, conninfo: Conninfo, settings: DatabaseSettings) -> None:
         self.conninfo = conninfo
+        self._settings = settings
         self._pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
             conninfo,
-            min_size=minimum,
-            max_size=maximum,
+            min_size=settings.pool_min,
+            max_size=settings.pool_max,
             open=False,
             kwargs={"row_factory": dict_row, "autocommit": True},
-            configure=_configure,
+            configure=self._configure,
             check=AsyncConnectionPool.check_connection,
-            timeout=ACQUIRE_SECONDS,
+            timeout=settings.acquire_timeout_seconds,
             name="memorybank",
         )
 
     async def open(self) -> None:
         """Open the pool in the running loop and wait for a first connection; raises DatabaseUnavailable."""
         try:
-            await self._pool.open(wait=True, timeout=ACQUIRE_SECONDS)
+            await self._pool.open(wait=True, timeout=self._settings.acquire_timeout_seconds)
         except PoolTimeout as error:
             await self._pool.close()
             raise DatabaseUnavailable(f"PostgreSQL does not answer: {error}") from error
@@ -64,9 +64,13 @@ class Database:
             async with self._pool.connection() as connection:
                 yield connection
         except PoolTimeout as error:
-            raise DatabaseUnavailable("no database connection became free; raise database.pool_max") from error
+            raise DatabaseUnavailable(
+                "no database connection became free; raise database.pool_max"
+            ) from error
         except psycopg.OperationalError as error:
-            raise DatabaseUnavailable(f"the connection to PostgreSQL was lost: {type(error).__name__}") from error
+            raise DatabaseUnavailable(
+                f"the connection to PostgreSQL was lost: {type(error).__name__}"
+            ) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -85,8 +89,9 @@ class Database:
         """Return the pool's counters, for /health and /metrics."""
         return dict(self._pool.get_stats())
 
-
-async def _configure(connection: AsyncConnection[DictRow]) -> None:
-    for setting in SESSION_SETTINGS:
-        await connection.execute(setting)
-    await register_vector_async(connection)
+    async def _configure(self, connection: AsyncConnection[DictRow]) -> None:
+        for setting in SESSION_SETTINGS:
+            await connection.execute(setting)
+        milliseconds = int(self._settings.statement_timeout_seconds * 1000)
+        await connection.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])
+        await register_vector_async(connection)

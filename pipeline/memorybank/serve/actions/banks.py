@@ -32,13 +32,20 @@ NEUTRAL = 3
 
 @call("GET", "/v1/default/banks", command="banks")
 async def list_banks(
-    memory: MemoryBank, viewer: Viewer, q: str | None = None, limit: NotNegative = 100, offset: NotNegative = 0
+    memory: MemoryBank,
+    viewer: Viewer,
+    q: str | None = None,
+    limit: NotNegative = 100,
+    offset: NotNegative = 0,
 ) -> BankListResponse:
     """List banks, the last written first; `q` finds a part of the id or name."""
     async with memory.database.snapshot() as connection:
         found = await banks.list_(connection, viewer, q, limit, offset)
     return BankListResponse(
-        banks=[_list_item(memory, item) for item in found.items], total=found.total, limit=limit, offset=offset
+        banks=[_list_item(memory, item) for item in found.items],
+        total=found.total,
+        limit=limit,
+        offset=offset,
     )
 
 
@@ -58,7 +65,9 @@ def _list_item(memory: MemoryBank, item: banks.Listed) -> BankListItem:
 
 
 @call("PUT", BANK)
-async def create_or_update_bank(memory: MemoryBank, bank_id: str, body: CreateBankRequest) -> BankProfileResponse:
+async def create_or_update_bank(
+    memory: MemoryBank, bank_id: str, body: CreateBankRequest
+) -> BankProfileResponse:
     """Create a bank, or update the one that is there."""
     return await _save(memory, bank_id, body, create=True)
 

@@ -111,7 +111,9 @@ async def reprocess_document(
 
 
 @call("GET", DOCUMENT)
-async def get_document(memory: MemoryBank, viewer: Viewer, bank_id: str, document_id: str) -> DocumentResponse:
+async def get_document(
+    memory: MemoryBank, viewer: Viewer, bank_id: str, document_id: str
+) -> DocumentResponse:
     """Return one document with its text."""
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_document(connection, bank.id, viewer, document_id)

@@ -13,7 +13,12 @@ from memorybank.serve.actions.translate import recall_query, recall_response, re
 from memorybank.serve.actions.translate import retain_items, usage
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.memories import ListMemoryUnitsResponse, RetainRequest, RetainResponse
-from memorybank.serve.http.schemas.recall import RecallRequest, RecallResponse, ReflectRequest, ReflectResponse
+from memorybank.serve.http.schemas.recall import (
+    RecallRequest,
+    RecallResponse,
+    ReflectRequest,
+    ReflectResponse,
+)
 from memorybank.serve.http.schemas.wire import DeleteResponse, NotNegative, TagsMatch, WireResponse, stamp
 from memorybank.storage import listings
 from memorybank.storage.queries import Row
@@ -46,7 +51,9 @@ async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest)
 
 
 @call("POST", BANK + "/memories/recall", command="recall")
-async def recall_memories(memory: MemoryBank, viewer: Viewer, bank_id: str, body: RecallRequest) -> RecallResponse:
+async def recall_memories(
+    memory: MemoryBank, viewer: Viewer, bank_id: str, body: RecallRequest
+) -> RecallResponse:
     """Find what is remembered. A bank that is not there remembers nothing."""
     return recall_response(await memory.recall(bank_id, recall_query(body), viewer))
 
@@ -105,7 +112,9 @@ async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id
 
 
 @call("DELETE", BANK + "/memories")
-async def clear_bank_memories(memory: MemoryBank, bank_id: str, type: FactTypeName | None = None) -> DeleteResponse:
+async def clear_bank_memories(
+    memory: MemoryBank, bank_id: str, type: FactTypeName | None = None
+) -> DeleteResponse:
     """Forget all memories of a bank, or those of one type; its profile and configuration stay."""
     return DeleteResponse(success=True, deleted_count=await memory.clear(bank_id, type))
 

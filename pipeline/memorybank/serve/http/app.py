@@ -71,7 +71,9 @@ def _endpoint(declared: Call) -> Action:
         if body is not None:
             ignored += _unknown_fields(given[body.name])
         if ignored:
-            response.headers[IGNORED_HEADER] = ", ".join(dict.fromkeys(ignored)).encode("ascii", "replace").decode()
+            response.headers[IGNORED_HEADER] = (
+                ", ".join(dict.fromkeys(ignored)).encode("ascii", "replace").decode()
+            )
         return await declared.action(**given)
 
     endpoint.__signature__ = _injected(declared)  # type: ignore[attr-defined]
@@ -105,4 +107,6 @@ def _injected(declared: Call) -> inspect.Signature:
         for name, annotation in provided.items()
         if name in taken or name in ("request", "response")
     ]
-    return inspect.Signature([*first, *(parameter.replace(kind=keyword) for parameter in declared.parameters)])
+    return inspect.Signature(
+        [*first, *(parameter.replace(kind=keyword) for parameter in declared.parameters)]
+    )

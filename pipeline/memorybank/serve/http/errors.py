@@ -33,7 +33,9 @@ async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, MemoryBankError)
     detail: Any = error.message
     if isinstance(error, InvalidInput) and error.status == 422:
-        detail = [_entry({"type": "value_error", "loc": error.loc, "msg": error.message, "input": error.value})]
+        detail = [
+            _entry({"type": "value_error", "loc": error.loc, "msg": error.message, "input": error.value})
+        ]
     if error.status >= 500:
         _log.warning("request_failed", code=error.code, path=request.url.path, error=error.message)
     response = answer(error.status, detail)
