@@ -1,0 +1,194 @@
+"""The settings of the installation, one section a class; defaults and reasons stand in configs/default.toml.
+
+A new key: declare it here with type and bounds, give it default, unit and reason in default.toml, run
+`python -m memorybank.settings.docs`.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from memorybank.settings.bank import BankConfig
+from memorybank.settings.llm import LlmSettings, Stage, StageLlm, over
+
+#: What `database.url` says for the server that memorybank runs itself.
+EMBEDDED = "embedded"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def _lowered(raw: Any) -> Any:
+    return raw.lower() if isinstance(raw, str) else raw
+
+
+def _without_slash(raw: Any) -> Any:
+    return raw.rstrip("/") if isinstance(raw, str) else raw
+
+
+def _database_url(raw: Any) -> Any:
+    """Refuse what is neither embedded nor an address of PostgreSQL: a typing error must not cost data."""
+    if (
+        not isinstance(raw, str)
+        or raw == EMBEDDED
+        or raw.startswith(("postgresql://", "postgres://"))
+        or "=" in raw
+    ):
+        return raw
+    raise ValueError(f"must be '{EMBEDDED}', postgresql://… or a libpq connection string")
+
+
+class DatabaseSettings(_Section):
+    """Where PostgreSQL is and how this process talks to it."""
+
+    url: Annotated[str, BeforeValidator(_database_url)] = Field(repr=False)
+    pool_min: int = Field(ge=0)
+    pool_max: int = Field(ge=1)
+    acquire_timeout_seconds: float = Field(gt=0)
+    statement_timeout_seconds: float = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _pool_range(self) -> Self:
+        if self.pool_min > self.pool_max:
+            raise ValueError("pool_min must be at most pool_max")
+        return self
+
+    @property
+    def embedded(self) -> bool:
+        """Whether memorybank runs its own PostgreSQL."""
+        return self.url == EMBEDDED
+
+
+class ServerSettings(_Section):
+    """The HTTP server."""
+
+    host: str
+    port: int = Field(ge=0, le=65535)
+    base_path: Annotated[str, BeforeValidator(_without_slash)] = Field(pattern=r"^(/[^/\s]+)*$")
+    max_body_bytes: int = Field(ge=1)
+    bank_config_api: bool
+
+
+class WorkerSettings(_Section):
+    """How background work is claimed, kept alive and given up."""
+
+    broker: Literal["postgres"]
+    concurrency: int = Field(ge=1)
+    max_attempts: int = Field(ge=1)
+    retry_seconds: float = Field(ge=0)
+    heartbeat_seconds: float = Field(gt=0)
+    dead_seconds: float = Field(gt=0)
+    lease_seconds: float = Field(gt=0)
+    sweep_seconds: float = Field(gt=0)
+    rering_seconds: float = Field(gt=0)
+    round_seconds: float = Field(gt=0)
+    round_cap_seconds: float = Field(gt=0)
+    grace_seconds: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _order(self) -> Self:
+        if not self.heartbeat_seconds < self.dead_seconds < self.lease_seconds:
+            raise ValueError(
+                "heartbeat_seconds must be below dead_seconds, and dead_seconds below lease_seconds"
+            )
+        if self.round_seconds > self.round_cap_seconds:
+            raise ValueError("round_seconds must be at most round_cap_seconds")
+        return self
+
+
+class RetainSettings(_Section):
+    """Limits and costs of retain."""
+
+    attempts: int = Field(ge=1)
+    batch_tokens: int = Field(ge=1)
+    extraction_concurrency: int = Field(ge=1)
+    max_items: int = Field(ge=1)
+    max_item_chars: int = Field(ge=1)
+    llm: StageLlm
+
+
+class RecallSettings(_Section):
+    """How recall searches and blends; per-bank switches and budgets stand in `[bank]`."""
+
+    query_max_tokens: int = Field(ge=1)
+    max_concurrent: int = Field(ge=1)
+    timeout_seconds: float = Field(gt=0)
+    bm25_k1: float = Field(ge=0)
+    bm25_b: float = Field(ge=0, le=1)
+    max_query_terms: int = Field(ge=1)
+    max_postings: int = Field(ge=1)
+    exact_limit: int = Field(ge=0)
+    weights: dict[str, float]
+
+
+class ReflectSettings(_Section):
+    """Limits of reflect."""
+
+    attempts: int = Field(ge=1)
+    timeout_seconds: float = Field(gt=0)
+    llm: StageLlm
+
+
+class ConsolidationSettings(_Section):
+    """Consolidation's model; what it does is set per bank."""
+
+    llm: StageLlm
+
+
+class EmbeddingSettings(_Section):
+    """The model that turns text into vectors."""
+
+    provider: Literal["local", "litellm"]
+    model: str = Field(min_length=1)
+    base_url: str
+    api_key: str = Field(repr=False)
+    timeout_seconds: float = Field(gt=0)
+    batch_size: int = Field(ge=1)
+    query_prefix: str
+    passage_prefix: str
+
+
+class LogSettings(_Section):
+    """What is logged and in which form."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lowered)]
+    format: Annotated[Literal["text", "json"], BeforeValidator(_lowered)]
+
+
+class Settings(_Section):
+    """Everything that can be set. `sources` says for each dotted key where its value came from."""
+
+    database: DatabaseSettings
+    server: ServerSettings
+    worker: WorkerSettings
+    llm: LlmSettings
+    retain: RetainSettings
+    recall: RecallSettings
+    reflect: ReflectSettings
+    consolidation: ConsolidationSettings
+    embeddings: EmbeddingSettings
+    log: LogSettings
+    bank: BankConfig
+    sources: dict[str, str] = Field(default={}, exclude=True, repr=False)
+
+    @model_validator(mode="after")
+    def _chunks_fit(self) -> Self:
+        cap = stage_model(self, "retain").max_output_tokens
+        sizes = (self.bank.retain_chunk_size, self.bank.retain_structured_chunk_size or 0)
+        if cap is not None and max(sizes) >= cap:
+            raise ValueError(
+                "bank.retain_chunk_size and bank.retain_structured_chunk_size must be below "
+                "retain.llm.max_output_tokens"
+            )
+        return self
+
+
+def stage_model(settings: Settings, stage: Stage) -> LlmSettings:
+    """Return the model settings that hold for a stage: its own over `[llm]`."""
+    own = {
+        "retain": settings.retain.llm,
+        "reflect": settings.reflect.llm,
+        "consolidation": settings.consolidation.llm,
+    }
+    return over(settings.llm, own[stage])
