@@ -94,7 +94,7 @@ def _database(raw: str) -> str:
 
 def _attempts(raw: str) -> str:
     """Retries come after a first attempt; what is no number is left for the check of the setting."""
-    return str(int(raw) + 1) if raw.strip().isdigit() else raw
+    return str(int(raw) + 1) if raw.strip().isdecimal() else raw
 
 
 #: Where the value is written otherwise there.
