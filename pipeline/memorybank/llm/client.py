@@ -1,0 +1,120 @@
+"""What a stage says to a language model and gets back: types only, no provider."""
+
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import Any, Literal, Protocol
+
+Stage = Literal["retain", "reflect", "consolidation"]
+Message = dict[str, Any]
+
+
+class AnswerFormat(IntEnum):
+    """How JSON is asked for, from the strictest to what every model understands."""
+
+    JSON_SCHEMA = 0
+    JSON_OBJECT = 1
+    PROMPT = 2
+
+    def plainer(self) -> "AnswerFormat":
+        """Return the next plainer format; PROMPT is the last."""
+        return AnswerFormat(min(self + 1, AnswerFormat.PROMPT))
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One call: the static system text, the user's text, then the turns that followed (repairs, tools)."""
+
+    stage: Stage
+    system: str
+    user: str
+    schema_name: str | None = None
+    schema: dict[str, Any] | None = None
+    max_output_tokens: int | None = None
+    messages: tuple[Message, ...] = ()
+    tools: tuple[dict[str, Any], ...] = ()
+    tool_choice: str | dict[str, Any] | None = None
+    answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
+
+    def following(self, *turns: Message) -> "ChatRequest":
+        """Return the same call with turns added at the end."""
+        return replace(self, messages=(*self.messages, *turns))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and cost (US dollars, 0 where the price is unknown) of one or several calls."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    thoughts_tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.thoughts_tokens + other.thoughts_tokens,
+            self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool the model wants called; `arguments` is JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """One answer. `finish_reason`: stop, length, content_filter, tool_calls, or the provider's own word."""
+
+    content: str
+    reasoning: str
+    finish_reason: str
+    usage: Usage
+    model: str
+    refusal: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class StageModel:
+    """The model of one stage, as configured. `model` in litellm's form, e.g. "openai/gpt-4o-mini"."""
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout_seconds: float = 120.0
+    temperature: float | None = None
+    max_concurrent: int = 8
+    extra_body: dict[str, Any] | None = None
+    strict_schema: bool = False
+
+
+@dataclass
+class ModelProfile:
+    """What this process has learned about a model: the strictest answer format that it takes."""
+
+    model: str
+    answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
+
+
+class LanguageModel(Protocol):
+    """The seam to a provider. One call is one attempt: retries belong to `structured`, which counts them."""
+
+    def profile(self, stage: Stage) -> ModelProfile:
+        """Return the profile of the stage's model: one object for as long as the model is the same."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Ask once, within a hard time limit.
+
+        Raises ModelRateLimited, ModelUnavailable, ModelRefused, ModelTruncated (the input is too long),
+        ModelMalformed, ModelFormatUnsupported or ModelMisconfigured.
+        """
+        ...

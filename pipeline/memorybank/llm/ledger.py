@@ -1,0 +1,50 @@
+"""The record of every attempt at a model, failed ones too: what it cost, how long it took, how it ended."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from memorybank.llm.client import Usage
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One call. `error` is the code of a typed error; the texts of prompt and answer are not kept here."""
+
+    stage: str
+    model: str
+    attempt: int
+    status: Literal["ok", "error"]
+    error: str | None
+    usage: Usage
+    duration_ms: float
+    created_at: datetime
+    answer_format: str
+    finish_reason: str = ""
+
+
+class Ledger(Protocol):
+    """Where attempts go."""
+
+    async def record(self, attempt: Attempt) -> None:
+        """Keep one attempt; called right after it ended."""
+        ...
+
+
+@dataclass
+class MemoryLedger:
+    """Keeps attempts in memory and passes each on to `then`: for counting what one operation spent."""
+
+    then: Ledger | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+
+    async def record(self, attempt: Attempt) -> None:
+        """Keep one attempt."""
+        self.attempts.append(attempt)
+        if self.then is not None:
+            await self.then.record(attempt)
+
+    @property
+    def usage(self) -> Usage:
+        """Return the sum over all attempts."""
+        return sum((attempt.usage for attempt in self.attempts), Usage())

@@ -1,0 +1,183 @@
+"""The gateway to every provider: the only file that knows litellm.
+
+litellm takes seconds and 190 MB to import, so that happens on the first call and nowhere else.
+"""
+
+import asyncio
+import functools
+import importlib
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memorybank.errors import ModelMalformed, ModelUnavailable
+from memorybank.llm.client import (
+    AnswerFormat,
+    ChatReply,
+    ChatRequest,
+    ModelProfile,
+    Stage,
+    StageModel,
+    ToolCall,
+    Usage,
+)
+from memorybank.llm.provider_errors import typed
+from memorybank.llm.structured import asked_for
+
+#: Seconds by which our time limit lies behind that of the provider's client, which can name the cause.
+GRACE = 1.0
+
+
+@functools.cache
+def library() -> Any:
+    """Return litellm, imported and quieted on the first call: it goes to no network and says nothing."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.setdefault("LITELLM_LOG", "ERROR")
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    # aiohttp sessions outlive the event loop that made them; httpx clients do not mind.
+    litellm.disable_aiohttp_transport = True
+    return litellm
+
+
+async def import_library() -> Any:
+    """Return litellm; a first import does not stop the event loop."""
+    return await asyncio.to_thread(library)
+
+
+async def close() -> None:
+    """Close the connections that litellm keeps, if it was ever used."""
+    if library.cache_info().currsize:
+        await library().close_litellm_async_clients()
+
+
+@dataclass
+class LitellmModel:
+    """The configured models, one for each stage, behind one seam.
+
+    Keep one for as long as the settings are the same: it holds the limits of concurrency and what was learned
+    about the models.
+    """
+
+    stages: Mapping[Stage, StageModel]
+    _profiles: dict[tuple[str, str | None], ModelProfile] = field(default_factory=dict, repr=False)
+    _slots: dict[Stage, asyncio.Semaphore] = field(default_factory=dict, repr=False)
+
+    def profile(self, stage: Stage) -> ModelProfile:
+        """Return what is known about the stage's model; stages with the same model and address share it."""
+        model = self.stages[stage]
+        key = (model.model, model.base_url)
+        return self._profiles.setdefault(key, ModelProfile(model.model))
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Ask once; see `LanguageModel.complete`."""
+        model = self.stages[request.stage]
+        litellm = await import_library()
+        request = self._expressible(litellm, request)
+        slot = self._slots.setdefault(request.stage, asyncio.Semaphore(model.max_concurrent))
+        async with slot, limit(model.timeout_seconds):
+            try:
+                answer = await litellm.acompletion(**arguments(model, request))
+            except raised(litellm) as error:
+                raise typed(error, litellm.exceptions, request) from error
+        return reply(answer, model.model)
+
+    def _expressible(self, litellm: Any, request: ChatRequest) -> ChatRequest:
+        """Ask in words where the provider has no `response_format`: litellm would drop it without a sound."""
+        profile = self.profile(request.stage)
+        if request.schema is None or request.answer_format is AnswerFormat.PROMPT:
+            return request
+        if "response_format" in (litellm.get_supported_openai_params(profile.model) or ()):
+            return request
+        profile.answer_format = AnswerFormat.PROMPT
+        return replace(request, answer_format=AnswerFormat.PROMPT)
+
+
+@asynccontextmanager
+async def limit(seconds: float) -> AsyncIterator[None]:
+    """Hold a call to its time, whatever the provider's client does with the limit it was given."""
+    try:
+        async with asyncio.timeout(seconds + GRACE):
+            yield
+    except TimeoutError as error:
+        raise ModelUnavailable(f"the model did not answer within {seconds:g} s") from error
+
+
+def raised(litellm: Any) -> tuple[type[Exception], ...]:
+    """Return what comes out of litellm: the providers' errors, its own, those of replies it cannot read."""
+    own = litellm.exceptions
+    return (
+        own.openai.OpenAIError,
+        own.BudgetExceededError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        TypeError,
+    )
+
+
+def arguments(model: StageModel, request: ChatRequest) -> dict[str, Any]:
+    """Return the arguments of one completion. Retries are ours, so the provider's client makes none."""
+    system, response_format = asked_for(request, model.strict_schema)
+    asked: dict[str, Any] = {
+        "model": model.model,
+        "messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": request.user},
+            *request.messages,
+        ],
+        "base_url": model.base_url,
+        "api_key": model.api_key,
+        "timeout": model.timeout_seconds,
+        "temperature": model.temperature,
+        "max_tokens": request.max_output_tokens,
+        "response_format": response_format,
+        "tools": list(request.tools) or None,
+        "tool_choice": request.tool_choice,
+        "extra_body": model.extra_body,
+        "num_retries": 0,
+        "max_retries": 0,
+        # A model that knows no temperature is asked without. `_expressible` sees to the response_format.
+        "drop_params": True,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def reply(answer: Any, model: str) -> ChatReply:
+    """Return litellm's answer in our terms. Raises ModelMalformed when it holds no message at all."""
+    if not getattr(answer, "choices", None):
+        raise ModelMalformed("the provider answered without a choice")
+    choice = answer.choices[0]
+    message = choice.message
+    extra = getattr(message, "provider_specific_fields", None) or {}
+    return ChatReply(
+        content=message.content or "",
+        reasoning=getattr(message, "reasoning_content", None) or "",
+        finish_reason=choice.finish_reason or "",
+        usage=usage(answer),
+        model=model,
+        refusal=getattr(message, "refusal", None) or extra.get("refusal") or "",
+        tool_calls=tuple(
+            ToolCall(call.id, call.function.name or "", call.function.arguments or "")
+            for call in message.tool_calls or ()
+        ),
+    )
+
+
+def usage(answer: Any) -> Usage:
+    """Return what an answer of litellm cost; zeros where the provider did not say."""
+    said = getattr(answer, "usage", None)
+    prompt, completion = (
+        getattr(said, name, None) for name in ("prompt_tokens_details", "completion_tokens_details")
+    )
+    hidden = getattr(answer, "_hidden_params", None) or {}
+    return Usage(
+        input_tokens=getattr(said, "prompt_tokens", None) or 0,
+        output_tokens=getattr(said, "completion_tokens", None) or 0,
+        cached_tokens=getattr(prompt, "cached_tokens", None) or 0,
+        thoughts_tokens=getattr(completion, "reasoning_tokens", None) or 0,
+        cost=float(hidden.get("response_cost") or 0.0),
+    )

@@ -1,0 +1,172 @@
+"""The ways in which a real endpoint goes wrong, for the scripted model: each by name. Pure."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from memorybank.testing.scripted_answers import Body, Said, user_text
+
+#: Words of JSON schema that some endpoints refuse.
+_HARD_KEYWORDS = ("minimum", "maximum", "additionalProperties")
+#: What a model that thinks aloud writes before it answers.
+_DRAFT = 'Maybe {"facts":[]}? No, there is more.'
+
+
+@dataclass
+class Fault:
+    """One way to go wrong, for the next `times` fitting calls (None: always).
+
+    Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters.
+    `seconds`: of retry-after, or of a hang. `text`: the content, for the kind "says".
+    """
+
+    kind: str
+    times: int | None = 1
+    when: str | None = None
+    longer_than: int = 0
+    seconds: float = 0.0
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that means nothing."""
+        if self.kind not in KINDS:
+            raise ValueError(f"no fault is called {self.kind!r}; known: {', '.join(sorted(KINDS))}")
+
+    def fits(self, body: Body) -> bool:
+        """Say whether this call goes wrong in this way."""
+        user = user_text(body)
+        about = self.when is None or self.when in user
+        return self.times != 0 and about and len(user) > self.longer_than and _APPLIES[self.kind](body)
+
+    def use_up(self) -> None:
+        """Count one call."""
+        if self.times is not None:
+            self.times -= 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An HTTP answer: `message` and `finish` make a completion, `error` an error body, `raw` is itself."""
+
+    status: int = 200
+    message: dict[str, Any] = field(default_factory=dict)
+    finish: str = "stop"
+    error: dict[str, Any] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    way: Literal["answer", "hang", "drop"] = "answer"
+
+
+def right(said: Said, number: int) -> Outcome:
+    """Return the outcome of a call that goes well."""
+    if not said.calls:
+        return Outcome(message={"role": "assistant", "content": said.content})
+    calls = [
+        {
+            "id": f"call_{number}_{index}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for index, (name, arguments) in enumerate(said.calls)
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    return Outcome(message=message, finish="tool_calls")
+
+
+def wrong(fault: Fault, said: Said, body: Body) -> Outcome:
+    """Return the outcome of a call that goes wrong."""
+    if fault.kind in _ERRORS:
+        status, code, words = _ERRORS[fault.kind]
+        headers = (
+            {"retry-after": f"{fault.seconds:g}"} if fault.kind == "rate_limited" and fault.seconds else {}
+        )
+        return Outcome(status=status, error={"message": words, "type": code, "code": code}, headers=headers)
+    if fault.kind in _CONTENTS:
+        return _says(_CONTENTS[fault.kind](said.content))
+    return _SPECIAL[fault.kind](fault, said, body)
+
+
+def _says(content: str, finish: str = "stop", **more: Any) -> Outcome:
+    return Outcome(message={"role": "assistant", "content": content, **more}, finish=finish)
+
+
+def _half(content: str) -> str:
+    return content[: max(1, len(content) // 2)]
+
+
+def _list(content: str) -> Any:
+    """Return the only list of a reply, else the reply."""
+    value = json.loads(content)
+    return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
+
+
+def _echo(_fault: Fault, said: Said, body: Body) -> Outcome:
+    described = (body.get("response_format") or {}).get("json_schema") or {}
+    return _says(json.dumps(described.get("schema") or {"type": "object", "properties": {}}))
+
+
+#: kind -> (HTTP status, code, words of the provider)
+_ERRORS = {
+    "rate_limited": (429, "rate_limit_exceeded", "Rate limit reached, slow down"),
+    "server_error": (500, "server_error", "The server had an error"),
+    "overloaded": (503, "overloaded", "The engine is overloaded"),
+    "unauthorized": (401, "invalid_api_key", "Incorrect API key provided"),
+    "unknown_model": (404, "model_not_found", "The model does not exist"),
+    "no_json_schema": (400, "invalid_request_error", "response_format json_schema is not supported"),
+    "no_json_object": (400, "invalid_request_error", "response_format must be text"),
+    "no_keywords": (400, "invalid_request_error", "Unsupported schema: keyword is not permitted"),
+    "input_too_long": (400, "context_length_exceeded", "This model's maximum context length is 4096 tokens"),
+    "policy": (400, "content_policy_violation", "content_policy_violation: the prompt was flagged"),
+}
+#: kind -> what the right content becomes
+_CONTENTS: dict[str, Callable[[str], str]] = {
+    "unclosed": _half,
+    "prose": lambda content: "I would rather tell you a story about this.",
+    "empty": lambda content: "",
+    "no_facts": lambda content: json.dumps({key: [] for key in json.loads(content)}),
+    "fenced": lambda content: f"Sure! Here you go:\n```json\n{content}\n```\nHope that helps.",
+    "thinking": lambda content: f"<think>{_DRAFT}</think>{content}",
+    "unopened_thinking": lambda content: f"{_DRAFT}\n</think>\n{content}",
+    "bare_list": lambda content: json.dumps(_list(content)),
+    "bare_items": lambda content: "\n".join(json.dumps(item) for item in _list(content)),
+    "other_name": lambda content: json.dumps({"memories": _list(content)}),
+    "wrapped": lambda content: json.dumps({"result": json.loads(content)}),
+    "doubly_encoded": json.dumps,
+    "bad_escapes": lambda content: content.replace('": "', '": "\\d\\x1b '),
+    "trailing_commas": lambda content: content.replace("}", ",}").replace("]", ",]").replace("[,]", "[]"),
+    "python": lambda content: repr(json.loads(content)),
+}
+_SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
+    "says": lambda fault, said, body: _says(fault.text),
+    "schema_echo": _echo,
+    "length": lambda fault, said, body: _says(_half(said.content), "length"),
+    "refusal": lambda fault, said, body: _says("", refusal="I cannot help with that."),
+    "filtered": lambda fault, said, body: _says("", "content_filter"),
+    "thought_only": lambda fault, said, body: _says("", reasoning_content=f"{_DRAFT} {said.content}"),
+    "no_choices": lambda fault, said, body: Outcome(
+        raw=b'{"id":"x","object":"chat.completion","choices":[]}'
+    ),
+    "not_json": lambda fault, said, body: Outcome(raw=b"<html>Bad gateway</html>"),
+    "hang": lambda fault, said, body: Outcome(way="hang"),
+    "drop": lambda fault, said, body: Outcome(way="drop"),
+}
+KINDS = frozenset({*_ERRORS, *_CONTENTS, *_SPECIAL})
+
+
+def _format(body: Body) -> str:
+    return str((body.get("response_format") or {}).get("type", "text"))
+
+
+def _always(_body: Body) -> bool:
+    return True
+
+
+#: Faults that only some requests run into.
+_APPLIES: dict[str, Callable[[Body], bool]] = dict.fromkeys(KINDS, _always) | {
+    "no_json_schema": lambda body: _format(body) == "json_schema",
+    "no_json_object": lambda body: _format(body) != "text",
+    "no_keywords": lambda body: any(
+        word in json.dumps(body.get("response_format")) for word in _HARD_KEYWORDS
+    ),
+}

@@ -1,0 +1,320 @@
+"""A model server that plays an OpenAI-compatible endpoint on loopback: it counts, and fails on demand.
+
+In a test:
+
+    with ScriptedLLM() as server:
+        server.fail("rate_limited", times=2, seconds=0.1)
+        ... StageModel("openai/scripted", base_url=server.base_url, api_key="none") ...
+        assert server.calls == 3
+
+As a process: `python -m memorybank.testing.scripted_llm --port 9099 --latency 0.2`; then over HTTP
+GET /stats, /requests; POST /reset, /latency {"seconds": 0.5}, /fail {"kind": "length", "times": 1}, /hold,
+/release.
+"""
+
+import argparse
+import contextlib
+import json
+import socket
+import threading
+import time
+from dataclasses import asdict, dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+from memorybank.testing.embedder import HashingEmbedder
+from memorybank.testing.scripted_answers import Body, Said, answer, text_of
+from memorybank.testing.scripted_faults import Fault, Outcome, right, wrong
+
+#: Characters of a token, roughly, for the counts of the answers.
+TOKEN_CHARACTERS = 4
+#: Seconds after which a held or hanging call lets go by itself, so that no thread stays for ever.
+_PATIENCE = 600.0
+#: Words of a text that the embedding endpoint takes at most.
+EMBEDDING_WORDS = 2000
+
+
+@dataclass
+class Count:
+    """Calls and tokens of one kind of call."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass
+class State:
+    """What the server was told and what it has seen; guarded by `lock`."""
+
+    latency: float = 0.0
+    faults: list[Fault] = field(default_factory=list)
+    requests: list[Body] = field(default_factory=list)
+    counts: dict[str, Count] = field(default_factory=dict)
+    waiting: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    gate: threading.Event = field(default_factory=threading.Event)
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def outcome(self, body: Body) -> tuple[Said, Outcome]:
+        """Keep the request and decide how it is answered."""
+        said = answer(body)
+        with self.lock:
+            self.requests.append(body)
+            number = len(self.requests)
+            fault = next((fault for fault in self.faults if fault.fits(body)), None)
+            if fault is not None:
+                fault.use_up()
+        return said, wrong(fault, said, body) if fault else right(said, number)
+
+    def count(self, kind: str, prompt: int, completion: int) -> None:
+        """Add one call to the counts."""
+        with self.lock:
+            count = self.counts.setdefault(kind, Count())
+            count.calls += 1
+            count.prompt_tokens += prompt
+            count.completion_tokens += completion
+
+    def stats(self) -> dict[str, Any]:
+        """Return the counts by kind and together."""
+        with self.lock:
+            by_kind = {kind: asdict(count) for kind, count in self.counts.items()}
+            received = len(self.requests)
+        names = ("calls", "prompt_tokens", "completion_tokens")
+        total = {name: sum(count[name] for count in by_kind.values()) for name in names}
+        return {"by_kind": by_kind, "total": total, "received": received, "waiting": self.waiting}
+
+    def wait_at_gate(self) -> None:
+        """Hold this answer until the gate is open."""
+        with self.lock:
+            self.waiting += 1
+        self.gate.wait(_PATIENCE)
+        with self.lock:
+            self.waiting -= 1
+
+    def reset(self) -> None:
+        """Forget everything but the latency."""
+        with self.lock:
+            self.faults.clear()
+            self.requests.clear()
+            self.counts.clear()
+        self.gate.set()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # One packet for headers and body: otherwise each answer waits for a delayed acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    server: "_Server"
+
+    def do_GET(self) -> None:
+        state = self.server.state
+        if self.path.endswith("/models"):
+            self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+        elif self.path == "/stats":
+            self._send(200, state.stats())
+        elif self.path == "/requests":
+            self._send(200, {"requests": state.requests})
+        else:
+            self._send(404, {"error": {"message": "no such path"}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        if self.path.endswith("/chat/completions"):
+            self._chat(body)
+        elif self.path.endswith("/embeddings"):
+            self._embed(body)
+        else:
+            self._control(self.path.removeprefix("/"), body)
+
+    def _chat(self, body: Body) -> None:
+        state = self.server.state
+        said, outcome = state.outcome(body)
+        state.wait_at_gate()
+        if state.latency:
+            time.sleep(state.latency)
+        if outcome.way == "hang":
+            state.stopping.wait(_PATIENCE)
+        if outcome.way != "answer":
+            self.close_connection = True
+            with contextlib.suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)
+        elif outcome.raw is not None:
+            self._write(200, outcome.raw, {})
+        elif outcome.error is not None:
+            self._send(outcome.status, {"error": outcome.error}, outcome.headers)
+        else:
+            self._complete(body, said, outcome)
+
+    def _complete(self, body: Body, said: Said, outcome: Outcome) -> None:
+        asked = json.dumps([body.get("response_format"), body.get("tools")])
+        asked += "".join(text_of(message) for message in body.get("messages", ()))
+        prompt = tokens(asked)
+        completion = tokens(json.dumps(outcome.message, ensure_ascii=False))
+        self.server.state.count(said.kind, prompt, completion)
+        usage = {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+        choice = {"index": 0, "message": outcome.message, "finish_reason": outcome.finish}
+        reply = {
+            "id": "chatcmpl-scripted",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body.get("model", "scripted"),
+            "choices": [choice],
+            "usage": usage,
+        }
+        self._send(200, reply)
+
+    def _embed(self, body: Body) -> None:
+        state = self.server.state
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        with state.lock:
+            state.requests.append(body)
+        if any(len(text.split()) > EMBEDDING_WORDS for text in texts):
+            words = f"This model's maximum context length is {EMBEDDING_WORDS} tokens"
+            self._send(400, {"error": {"message": words, "code": "context_length_exceeded"}})
+            return
+        prompt = sum(tokens(text) for text in texts)
+        state.count("embedding", prompt, 0)
+        rows = HashingEmbedder().encode(texts).tolist()
+        data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
+        usage = {"prompt_tokens": prompt, "total_tokens": prompt}
+        self._send(200, {"object": "list", "data": data, "model": body.get("model"), "usage": usage})
+
+    def _control(self, verb: str, body: Body) -> None:
+        state = self.server.state
+        match verb:
+            case "reset":
+                state.reset()
+            case "latency":
+                state.latency = float(body["seconds"])
+            case "fail":
+                with state.lock:
+                    state.faults.append(Fault(**body))
+            case "hold":
+                state.gate.clear()
+            case "release":
+                state.gate.set()
+            case _:
+                self._send(404, {"error": {"message": "no such path"}})
+                return
+        self._send(200, {"ok": True})
+
+    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+        self._write(status, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), headers or {})
+
+    def _write(self, status: int, data: bytes, headers: dict[str, str]) -> None:
+        # The caller may have run out of patience.
+        with contextlib.suppress(ConnectionError):
+            self.send_response(status)
+            for name, value in (
+                {"content-type": "application/json", "content-length": str(len(data))} | headers
+            ).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+            self.wfile.flush()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing on the console."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def __init__(self, port: int, state: State) -> None:
+        self.state = state
+        super().__init__(("127.0.0.1", port), _Handler)
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a text has."""
+    return (len(text) + TOKEN_CHARACTERS - 1) // TOKEN_CHARACTERS
+
+
+class ScriptedLLM:
+    """The server in a thread of this process; a context manager."""
+
+    def __init__(self, port: int = 0, latency: float = 0.0) -> None:
+        """Bind `port` (0: any free one); `latency` in seconds is added to every completion."""
+        self.state = State(latency=latency)
+        self.state.gate.set()
+        self._server = _Server(port, self.state)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.state.stopping.set()
+        self.state.gate.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def address(self) -> str:
+        """Return the address of the control paths."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def base_url(self) -> str:
+        """Return the address to give as a model's base URL."""
+        return f"{self.address}/v1"
+
+    @property
+    def requests(self) -> list[Body]:
+        """Return the bodies received, failed calls too, in order."""
+        return self.state.requests
+
+    @property
+    def calls(self) -> int:
+        """Return how many calls came in, failed ones too."""
+        return len(self.state.requests)
+
+    def stats(self) -> dict[str, Any]:
+        """Return calls and tokens by kind and together, of answered calls."""
+        return self.state.stats()
+
+    def fail(self, kind: str, **how: Any) -> None:
+        """Let fitting calls go wrong; see `Fault`. Faults are tried in the order in which they were added."""
+        with self.state.lock:
+            self.state.faults.append(Fault(kind, **how))
+
+    def hold(self) -> None:
+        """Hold all answers back from now on: calls arrive and wait."""
+        self.state.gate.clear()
+
+    def release(self) -> None:
+        """Let the held answers go."""
+        self.state.gate.set()
+
+    def reset(self) -> None:
+        """Forget faults, requests and counts, and open the gate."""
+        self.state.reset()
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(description="A scripted model server on loopback.")
+    parser.add_argument("--port", type=int, default=9099)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds added to every completion")
+    arguments = parser.parse_args()
+    state = State(latency=arguments.latency)
+    state.gate.set()
+    with _Server(arguments.port, state) as server, contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
