@@ -91,15 +91,18 @@ class EmbeddedServer:
     def stop(self) -> None:
         """Shut the server down if this process owns it, and wait until it is gone; else do nothing."""
         with self._mutex:
-            if self._keeper is not None and self.owner:
+            # After a fork the thread is the parent's only, and so is the server.
+            if self._keeper is not None and self._keeper.is_alive():
                 self._keeper.stop()
             self._keeper = None
             atexit.unregister(self.stop)
 
     @property
     def owner(self) -> bool:
-        """Whether the server is a child of this process (after a fork: of the parent only)."""
-        return self._keeper is not None and self._keeper.is_alive()
+        """Whether the announced server is a child of this process (after a fork: of the parent only)."""
+        state = read_state(self._cluster.state)
+        keeper = self._keeper
+        return keeper is not None and keeper.is_alive() and state is not None and keeper.runs(state.server)
 
     def _own(self, lock: int) -> str:
         """Start the server in a thread that lives as long as it; raises DatabaseUnavailable."""
@@ -129,7 +132,12 @@ class _Keeper(threading.Thread):
             self.started.set_result(self._start(self._lock))
         except (DatabaseUnavailable, OSError) as error:
             self.started.set_exception(_typed(error))
-            return
+        finally:
+            # Whoever waits for the start must not wait for ever, even for an error nobody thought of.
+            if not self.started.done():
+                self.started.set_exception(
+                    DatabaseUnavailable("the start of the embedded PostgreSQL broke off")
+                )
         quick_deaths = 0
         while self._process is not None:
             since = time.monotonic()
@@ -140,6 +148,11 @@ class _Keeper(threading.Thread):
             quick_deaths = quick_deaths + 1 if time.monotonic() - since < HEALTHY_SECONDS else 0
             self._stopping.wait(min(max(quick_deaths - 1, 0), HEALTHY_SECONDS))
             self._restart()
+
+    def runs(self, server: Process) -> bool:
+        """Whether this is the server it started last, still alive."""
+        process = self._process
+        return process is not None and process.pid == server.pid and server.lives()
 
     def retire(self) -> None:
         """Start no further server."""
@@ -173,29 +186,35 @@ class _Keeper(threading.Thread):
 
     def _start(self, lock: int) -> ServerState:
         """Bring the server up and write the state file; the lock is then left to the server's processes."""
+        announced = False
         try:
             self._vacate()
-            before = read_state(self._cluster.state)
-            password = before.password if before else new_password()
-            fresh = not (self._cluster.data / "PG_VERSION").exists()
-            self._cluster.create(lock, password)
-            if before is None and not fresh:
-                self._cluster.set_password(lock, password)
-            state = self._launch(lock, before.port if before else None, password)
-            if not _can_log_in(state):
-                # The data or the state file came from elsewhere: the password is ours to set.
-                self._end_process()
-                self._cluster.set_password(lock, password)
-                state = self._launch(lock, state.port, password)
-                if not _can_log_in(state):
-                    self._end_process()
-                    raise DatabaseUnavailable(
-                        f"role {ROLE} cannot enter its database; see {self._cluster.log}"
-                    )
+            state = self._bring_up(lock, read_state(self._cluster.state))
             write_state(self._cluster.state, state)
+            announced = True
             return state
         finally:
+            if not announced:
+                self._end_process()
             os.close(lock)
+
+    def _bring_up(self, lock: int, before: ServerState | None) -> ServerState:
+        """Make the cluster if there is none, start the server, and prove that the owner can log in."""
+        cluster = self._cluster
+        password, port = (before.password, before.port) if before else (new_password(), None)
+        if not cluster.exists():
+            cluster.create(lock, password)
+        elif before is None:
+            cluster.set_password(lock, password)
+        state = self._launch(lock, port, password)
+        if not _can_log_in(state):
+            # The data or the state file came from elsewhere: the password is ours to set.
+            self._end_process()
+            cluster.set_password(lock, password)
+            state = self._launch(lock, state.port, password)
+            if not _can_log_in(state):
+                raise DatabaseUnavailable(f"role {ROLE} cannot enter its database; see {cluster.log}")
+        return state
 
     def _vacate(self) -> None:
         deadline = time.monotonic() + TAKE_OVER_SECONDS

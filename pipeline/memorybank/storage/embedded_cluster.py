@@ -114,10 +114,12 @@ class Cluster:
             ) from error
         return file
 
+    def exists(self) -> bool:
+        """Whether the cluster was made; a half-made one never stands in its place."""
+        return (self.data / "PG_VERSION").exists()
+
     def create(self, lock: int, password: str) -> None:
-        """Make the cluster if there is none, beside its place, and move it there; raises DatabaseUnavailable."""
-        if (self.data / "PG_VERSION").exists():
-            return
+        """Make the cluster beside its place and move it there whole; raises DatabaseUnavailable."""
         for left in self.home.glob("postgres-new-*"):
             shutil.rmtree(left, ignore_errors=True)
         account = self.account()
