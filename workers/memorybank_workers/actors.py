@@ -1,0 +1,19 @@
+"""The actors, one for each kind of work and named like it. A message holds an id, the row all else."""
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import dramatiq
+
+from memorybank.operations import Kind
+from memorybank_workers.broker import QUEUE
+
+Work = Callable[[UUID], Awaitable[None]]
+
+
+def declare(broker: dramatiq.Broker, work: Work) -> None:
+    """Declare every actor on a broker."""
+
+    @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.RETAIN.value)
+    async def retain(operation_id: str) -> None:
+        await work(UUID(operation_id))
