@@ -24,7 +24,7 @@ class AudienceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who asks: the audience ids this request may see, or, explicitly, the operator who sees all of the installation."""
+    """Who asks: the audience ids this request may see, or, explicitly, the operator, who sees all of them."""
 
     audiences: tuple[int, ...]
     sees_all: bool = False

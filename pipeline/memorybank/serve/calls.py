@@ -1,14 +1,14 @@
 """One declaration per call, from which its HTTP route and its command are made: nothing is written twice.
 
 A call is an async function `(memory, viewer, …) -> response` under `@call`. Its name is the operation id of the
-contract, its parameters are path, query and body by their annotations, its docstring is the help. The audience rule is
-the Viewer: no call can read without one.
+contract, its docstring the help. A `str` parameter is part of the path, `Annotated[Model, Query()]` holds the query
+parameters, a model is the body. The audience rule is the Viewer: no call can read without one.
 """
 
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -50,6 +50,15 @@ class Call:
     def body(self) -> inspect.Parameter | None:
         """The parameter that is the request body, if there is one."""
         return next((p for p in self.parameters if _is_model(p.annotation)), None)
+
+    @property
+    def query(self) -> type[BaseModel] | None:
+        """The type that holds all query parameters, if there are any."""
+        for parameter in self.parameters:
+            if get_origin(parameter.annotation) is Annotated:
+                model: type[BaseModel] = get_args(parameter.annotation)[0]
+                return model
+        return None
 
     @property
     def response(self) -> type[BaseModel]:

@@ -1,7 +1,8 @@
 """Banks: profile, configuration, statistics, tags."""
 
-from typing import Literal
+from typing import Annotated
 
+from fastapi import Query
 from pydantic import BaseModel
 
 from memorybank.audience import Viewer
@@ -19,10 +20,12 @@ from memorybank.serve.http.schemas.banks import (
     CreateBankRequest,
     DispositionTraits,
     ListTagsResponse,
+    StatsQuery,
     TagItem,
+    TagsQuery,
     UpdateDispositionRequest,
 )
-from memorybank.serve.http.schemas.wire import DeleteResponse, NotNegative, stamp
+from memorybank.serve.http.schemas.wire import DeleteResponse, SearchQuery, stamp
 from memorybank.settings import BankConfig, overrides_from_profile
 from memorybank.storage import banks, listings
 
@@ -32,24 +35,20 @@ NEUTRAL = 3
 
 @call("GET", "/v1/default/banks", command="banks")
 async def list_banks(
-    memory: MemoryBank,
-    viewer: Viewer,
-    q: str | None = None,
-    limit: NotNegative = 100,
-    offset: NotNegative = 0,
+    memory: MemoryBank, viewer: Viewer, asked: Annotated[SearchQuery, Query()]
 ) -> BankListResponse:
     """List banks, the last written first; `q` finds a part of the id or name."""
     async with memory.database.snapshot() as connection:
-        found = await banks.list_(connection, viewer, q, limit, offset)
+        found = await banks.list_(connection, viewer, asked.q, asked.limit, asked.offset)
     return BankListResponse(
-        banks=[_list_item(memory, item) for item in found.items],
+        banks=[_list_item(memory, item) for item in found.banks],
         total=found.total,
-        limit=limit,
-        offset=offset,
+        limit=asked.limit,
+        offset=asked.offset,
     )
 
 
-def _list_item(memory: MemoryBank, item: banks.Listed) -> BankListItem:
+def _list_item(memory: MemoryBank, item: banks.BankListing) -> BankListItem:
     config = memory.config_of(item.bank)
     return BankListItem(
         bank_id=item.bank.bank_id,
@@ -164,26 +163,23 @@ async def list_tags(
     memory: MemoryBank,
     viewer: Viewer,
     bank_id: str,
-    q: str | None = None,
-    source: Literal["memories", "mental_models"] = "memories",
-    limit: NotNegative = 100,
-    offset: NotNegative = 0,
+    asked: Annotated[TagsQuery, Query()],
 ) -> ListTagsResponse:
     """List tags, the most used first; `*` in `q` stands for any text. No bank has mental models yet."""
-    page = listings.Page(limit, offset)
+    page = listings.Page(asked.limit, asked.offset)
     async with memory.reading(bank_id) as (connection, bank):
-        if source == "mental_models":
-            return ListTagsResponse(items=[], total=0, limit=limit, offset=offset)
-        found = await listings.list_tags(connection, bank.id, viewer, q, page)
+        if asked.source == "mental_models":
+            return ListTagsResponse(items=[], total=0, limit=page.limit, offset=page.offset)
+        found = await listings.list_tags(connection, bank.id, viewer, asked.q, page)
     items = [TagItem(tag=row["id"], count=row["count"]) for row in found.rows]
-    return ListTagsResponse(items=items, total=found.total, limit=limit, offset=offset)
+    return ListTagsResponse(items=items, total=found.total, limit=page.limit, offset=page.offset)
 
 
 @call("GET", BANK + "/stats")
 async def get_agent_stats(
-    memory: MemoryBank, viewer: Viewer, bank_id: str, refresh: bool = False
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[StatsQuery, Query()]
 ) -> BankStatsResponse:
-    """Count what a bank holds. Nothing is cached, so `refresh` changes nothing."""
+    """Count what a bank holds."""
     async with memory.reading(bank_id) as (connection, bank):
         counts = await listings.count_bank(connection, bank.id, viewer)
     nodes = {row["fact_type"]: row["units"] for row in counts.units}

@@ -10,15 +10,17 @@ from memorybank.memory import MemoryBank
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.documents import (
     ChunkResponse,
+    ChunksQuery,
     DeleteDocumentResponse,
     DocumentResponse,
+    DocumentsQuery,
     ListChunksResponse,
     ListDocumentsResponse,
     ReprocessDocumentResponse,
     UpdateDocumentRequest,
     UpdateDocumentResponse,
 )
-from memorybank.serve.http.schemas.wire import NotNegative, TagsMatch, stamp
+from memorybank.serve.http.schemas.wire import stamp
 from memorybank.storage import listings
 from memorybank.storage.queries import Row
 
@@ -30,20 +32,16 @@ async def list_documents(
     memory: MemoryBank,
     viewer: Viewer,
     bank_id: str,
-    q: str | None = None,
-    tags: Annotated[list[str] | None, Query()] = None,
-    tags_match: TagsMatch = "any_strict",
-    limit: NotNegative = 100,
-    offset: NotNegative = 0,
+    asked: Annotated[DocumentsQuery, Query()],
 ) -> ListDocumentsResponse:
     """List documents, the last updated first, without their texts."""
-    wanted = listings.TagFilter(tuple(tags or ()), tags_match)
+    wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
         found = await listings.list_documents(
-            connection, bank.id, viewer, q, wanted, listings.Page(limit, offset)
+            connection, bank.id, viewer, asked.q, wanted, listings.Page(asked.limit, asked.offset)
         )
     items = [_list_item(bank_id, row) for row in found.rows]
-    return ListDocumentsResponse(items=items, total=found.total, limit=limit, offset=offset)
+    return ListDocumentsResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
 
 def _list_item(bank_id: str, row: Row) -> dict[str, Any]:
@@ -75,17 +73,16 @@ async def list_document_chunks(
     viewer: Viewer,
     bank_id: str,
     document_id: str,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    offset: NotNegative = 0,
+    asked: Annotated[ChunksQuery, Query()],
 ) -> ListChunksResponse:
     """List a document's chunks in order."""
     async with memory.reading(bank_id) as (connection, bank):
         await listings.get_document(connection, bank.id, viewer, document_id)
         found = await listings.list_chunks(
-            connection, bank.id, viewer, document_id, listings.Page(limit, offset)
+            connection, bank.id, viewer, document_id, listings.Page(asked.limit, asked.offset)
         )
     items = [_chunk(bank_id, document_id, row) for row in found.rows]
-    return ListChunksResponse(items=items, total=found.total, limit=limit, offset=offset)
+    return ListChunksResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
 
 def _chunk(bank_id: str, document_id: str, row: Row) -> ChunkResponse:

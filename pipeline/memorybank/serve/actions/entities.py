@@ -9,8 +9,13 @@ from memorybank.audience import Viewer
 from memorybank.errors import BadRequest
 from memorybank.memory import MemoryBank
 from memorybank.serve.calls import BANK, call
-from memorybank.serve.http.schemas.documents import EntityDetailResponse, EntityListItem, EntityListResponse
-from memorybank.serve.http.schemas.wire import NotNegative, TagsMatch, stamp
+from memorybank.serve.http.schemas.documents import (
+    EntityDetailResponse,
+    EntityListItem,
+    EntityListResponse,
+    EntityQuery,
+)
+from memorybank.serve.http.schemas.wire import TaggedQuery, stamp
 from memorybank.storage import listings
 from memorybank.storage.queries import Row
 
@@ -20,19 +25,16 @@ async def list_entities(
     memory: MemoryBank,
     viewer: Viewer,
     bank_id: str,
-    tags: Annotated[list[str] | None, Query()] = None,
-    tags_match: TagsMatch = "any",
-    limit: NotNegative = 100,
-    offset: NotNegative = 0,
+    asked: Annotated[TaggedQuery, Query()],
 ) -> EntityListResponse:
     """List entities, the most mentioned first."""
-    wanted = listings.TagFilter(tuple(tags or ()), tags_match)
+    wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
         found = await listings.list_entities(
-            connection, bank.id, viewer, wanted, listings.Page(limit, offset)
+            connection, bank.id, viewer, wanted, listings.Page(asked.limit, asked.offset)
         )
     items = [EntityListItem(**_fields(row)) for row in found.rows]
-    return EntityListResponse(items=items, total=found.total, limit=limit, offset=offset)
+    return EntityListResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
 
 @call("GET", BANK + "/entities/{entity_id}")
@@ -41,15 +43,14 @@ async def get_entity(
     viewer: Viewer,
     bank_id: str,
     entity_id: str,
-    tags: Annotated[list[str] | None, Query()] = None,
-    tags_match: TagsMatch = "any",
+    asked: Annotated[EntityQuery, Query()],
 ) -> EntityDetailResponse:
     """Return one entity."""
     try:
         entity = UUID(entity_id)
     except ValueError as error:
         raise BadRequest("entity_id must be a UUID") from error
-    wanted = listings.TagFilter(tuple(tags or ()), tags_match)
+    wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_entity(connection, bank.id, viewer, entity, wanted)
     return EntityDetailResponse(**_fields(row), observations=[])

@@ -1,6 +1,6 @@
 """Retain, recall, reflect, and the memories themselves."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Query
@@ -9,24 +9,35 @@ from memorybank.audience import Viewer
 from memorybank.errors import BadRequest
 from memorybank.memory import MemoryBank
 from memorybank.model import UnitStatus
-from memorybank.serve.actions.translate import recall_query, recall_response, reflect_query, reflect_response
-from memorybank.serve.actions.translate import retain_items, usage
+from memorybank.serve.actions.translate import (
+    recall_query,
+    recall_response,
+    reflect_query,
+    reflect_response,
+    retain_items,
+    usage,
+)
 from memorybank.serve.calls import BANK, call
-from memorybank.serve.http.schemas.memories import ListMemoryUnitsResponse, RetainRequest, RetainResponse
+from memorybank.serve.http.schemas.memories import (
+    ClearQuery,
+    ListMemoryUnitsResponse,
+    MemoriesQuery,
+    RetainRequest,
+    RetainResponse,
+)
 from memorybank.serve.http.schemas.recall import (
     RecallRequest,
     RecallResponse,
     ReflectRequest,
     ReflectResponse,
 )
-from memorybank.serve.http.schemas.wire import DeleteResponse, NotNegative, TagsMatch, WireResponse, stamp
+from memorybank.serve.http.schemas.wire import DeleteResponse, WireResponse, stamp
 from memorybank.storage import listings
 from memorybank.storage.queries import Row
 
 #: The contract's words for a memory's state, and ours.
 STATES = {"valid": UnitStatus.ACTIVE, "invalidated": UnitStatus.INVALIDATED}
 CONSOLIDATION_STATES = ("failed", "pending", "done")
-FactTypeName = Literal["world", "experience", "observation"]
 
 
 class MemoryResponse(WireResponse):
@@ -69,37 +80,28 @@ async def list_memories(
     memory: MemoryBank,
     viewer: Viewer,
     bank_id: str,
-    type: FactTypeName | None = None,
-    q: str | None = None,
-    consolidation_state: str | None = None,
-    state: str | None = None,
-    document_id: str | None = None,
-    entity_id: str | None = None,
-    tags: Annotated[list[str] | None, Query()] = None,
-    tags_match: TagsMatch = "any",
-    limit: NotNegative = 100,
-    offset: NotNegative = 0,
+    asked: Annotated[MemoriesQuery, Query()],
 ) -> ListMemoryUnitsResponse:
     """List memories, the last mentioned first."""
-    if consolidation_state is not None and consolidation_state not in CONSOLIDATION_STATES:
+    if asked.consolidation_state not in (None, *CONSOLIDATION_STATES):
         raise BadRequest(f"consolidation_state must be one of: {', '.join(CONSOLIDATION_STATES)}")
-    if state is not None and state not in STATES:
+    if asked.state not in (None, *STATES):
         raise BadRequest(f"state must be one of: {', '.join(STATES)}")
     conditions = listings.MemoryFilter(
-        fact_type=type,
-        q=q,
-        status=STATES[state or "valid"],
-        consolidation_state=consolidation_state,
-        document_id=document_id,
-        entity_id=_uuid(entity_id, "entity_id") if entity_id else None,
-        tags=listings.TagFilter(tuple(tags or ()), tags_match),
+        fact_type=asked.type,
+        q=asked.q,
+        status=STATES[asked.state or "valid"],
+        consolidation_state=asked.consolidation_state,
+        document_id=asked.document_id,
+        entity_id=_uuid(asked.entity_id, "entity_id") if asked.entity_id else None,
+        tags=listings.TagFilter(tuple(asked.tags or ()), asked.tags_match),
     )
     async with memory.reading(bank_id) as (connection, bank):
         found = await listings.list_memories(
-            connection, bank.id, viewer, conditions, listings.Page(limit, offset)
+            connection, bank.id, viewer, conditions, listings.Page(asked.limit, asked.offset)
         )
     items = [_list_item(bank_id, row) for row in found.rows]
-    return ListMemoryUnitsResponse(items=items, total=found.total, limit=limit, offset=offset)
+    return ListMemoryUnitsResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
 
 @call("GET", BANK + "/memories/{memory_id}")
@@ -113,10 +115,10 @@ async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id
 
 @call("DELETE", BANK + "/memories")
 async def clear_bank_memories(
-    memory: MemoryBank, bank_id: str, type: FactTypeName | None = None
+    memory: MemoryBank, bank_id: str, asked: Annotated[ClearQuery, Query()]
 ) -> DeleteResponse:
     """Forget all memories of a bank, or those of one type; its profile and configuration stay."""
-    return DeleteResponse(success=True, deleted_count=await memory.clear(bank_id, type))
+    return DeleteResponse(success=True, deleted_count=await memory.clear(bank_id, asked.type))
 
 
 def _shared(bank_id: str, row: Row) -> dict[str, Any]:

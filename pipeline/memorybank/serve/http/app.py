@@ -63,7 +63,7 @@ def _mount(app: FastAPI, declared: Call) -> None:
 
 def _endpoint(declared: Call) -> Action:
     """Return the call as FastAPI wants it: memory and viewer injected, unknown fields named in a header."""
-    known = {parameter.alias_name for parameter in map(_Named, declared.parameters)}
+    known = declared.query.model_fields if declared.query else {}
     body = declared.body
 
     async def endpoint(request: Request, response: Response, **given: Any) -> Any:
@@ -82,15 +82,6 @@ def _endpoint(declared: Call) -> Action:
 
 def _unknown_fields(body: BaseModel | None) -> list[str]:
     return list(body.model_extra or ()) if body is not None else []
-
-
-class _Named:
-    """A parameter under the name that callers use: a query alias where it has one."""
-
-    def __init__(self, parameter: inspect.Parameter) -> None:
-        marks = getattr(parameter.annotation, "__metadata__", ())
-        alias = next((mark.alias for mark in marks if getattr(mark, "alias", None)), None)
-        self.alias_name = alias or parameter.name
 
 
 def _injected(declared: Call) -> inspect.Signature:

@@ -1,10 +1,10 @@
 """Banks, their profile, configuration and statistics."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from memorybank.serve.http.schemas.wire import WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import SearchQuery, WireRequest, WireResponse
 
 Trait = Annotated[int, Field(ge=1, le=5)]
 
@@ -112,6 +112,18 @@ class BankStatsResponse(WireResponse):
     pending_consolidation: int = 0
     failed_consolidation: int = 0
     total_observations: int = 0
+
+
+class StatsQuery(BaseModel):
+    """Nothing is cached, so `refresh` changes nothing."""
+
+    refresh: bool = False
+
+
+class TagsQuery(SearchQuery):
+    """`q` may hold `*` for any text; `source` picks whose tags."""
+
+    source: Literal["memories", "mental_models"] = "memories"
 
 
 class TagItem(WireResponse):

@@ -1,9 +1,32 @@
 """Documents, chunks and entities."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
 
 from memorybank.serve.http.schemas.recall import EntityObservationResponse
-from memorybank.serve.http.schemas.wire import WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import NotNegative, TaggedQuery, TagsMatch, WireRequest, WireResponse
+
+
+class DocumentsQuery(TaggedQuery):
+    """Which documents to list; `q` is a part of the id."""
+
+    q: str | None = None
+    tags_match: TagsMatch = "any_strict"
+
+
+class ChunksQuery(BaseModel):
+    """Which chunks of a document to list."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    offset: NotNegative = 0
+
+
+class EntityQuery(BaseModel):
+    """Among which memories an entity is looked for."""
+
+    tags: list[str] | None = None
+    tags_match: TagsMatch = "any"
 
 
 class ListDocumentsResponse(WireResponse):

@@ -4,9 +4,9 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from memorybank.serve.http.schemas.wire import TokenUsage, WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import TaggedQuery, TokenUsage, WireRequest, WireResponse
 from memorybank.timeline import parse_timestamp
 
 
@@ -86,6 +86,26 @@ class RetainResponse(WireResponse):
     operation_id: str | None = None
     operation_ids: list[str] | None = None
     usage: TokenUsage | None = None
+
+
+FactTypeName = Literal["world", "experience", "observation"]
+
+
+class MemoriesQuery(TaggedQuery):
+    """Which memories to list; `state` valid or invalidated, `consolidation_state` failed, pending or done."""
+
+    type: FactTypeName | None = None
+    q: str | None = None
+    consolidation_state: str | None = None
+    state: str | None = None
+    document_id: str | None = None
+    entity_id: str | None = None
+
+
+class ClearQuery(BaseModel):
+    """Which memories to forget; all, or one type."""
+
+    type: FactTypeName | None = None
 
 
 class ListMemoryUnitsResponse(WireResponse):

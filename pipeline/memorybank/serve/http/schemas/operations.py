@@ -1,8 +1,26 @@
 """Background work as clients see it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from memorybank.serve.http.schemas.wire import WireResponse
+from pydantic import BaseModel, Field
+
+from memorybank.serve.http.schemas.wire import NotNegative, WireResponse
+
+
+class OperationsQuery(BaseModel):
+    """Which operations to list; a batch can be left out in favour of its parts."""
+
+    status: str | None = None
+    type: str | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    offset: NotNegative = 0
+    exclude_parents: bool = False
+
+
+class OperationQuery(BaseModel):
+    """Whether an operation's payload is shown."""
+
+    include_payload: bool = False
 
 
 class OperationProgress(WireResponse):

@@ -33,6 +33,26 @@ def keeps_nulls(model: type[BaseModel]) -> bool:
     )
 
 
+class PageQuery(BaseModel):
+    """Which page of a list."""
+
+    limit: NotNegative = 100
+    offset: NotNegative = 0
+
+
+class SearchQuery(PageQuery):
+    """A page of what holds `q`."""
+
+    q: str | None = None
+
+
+class TaggedQuery(PageQuery):
+    """A page of what carries tags."""
+
+    tags: list[str] | None = None
+    tags_match: TagsMatch = "any"
+
+
 class DeleteResponse(WireResponse):
     """What a delete did."""
 

@@ -1,0 +1,136 @@
+"""Commands made from the declared calls: path and required fields become arguments, the rest options.
+
+A required list of objects (the items of a retain) takes one object on the command line: its fields are the options.
+"""
+
+import inspect
+import json
+import types
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from urllib.parse import quote
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from memorybank.serve.calls import CALLS, Call
+from memorybank.serve.remote import Remote
+from memorybank.serve.render import render
+
+#: Option of every generated command: what a program wants instead of what a person reads.
+JSON_OPTION = "as_json"
+
+
+class Field:
+    """One value of a command: where it goes in the request, and how it is asked for."""
+
+    def __init__(
+        self, place: tuple[str, ...], name: str, annotation: Any, default: Any, help_: str = ""
+    ) -> None:
+        self.place = place
+        self.name = name
+        self.type = _plain(annotation)
+        self.required = default is inspect.Parameter.empty
+        self.default = None if self.required else default
+        self.help = help_
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        """The parameter as typer wants it."""
+        if self.required:
+            annotation = Annotated[self.type, typer.Argument(help=self.help, show_default=False)]
+            return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        default = self.default if isinstance(self.default, bool | int | float | str) else None
+        optional = self.type if default is not None else Union[self.type, None]  # noqa: UP007
+        flag = "--" + self.name.strip("_").replace("_", "-")
+        annotation = Annotated[optional, typer.Option(flag, help=self.help)]
+        return inspect.Parameter(
+            self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+        )
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add a command for every call that declares one."""
+    for declared in CALLS:
+        if declared.command:
+            app.command(declared.command, help=declared.help)(_command(declared))
+
+
+def _command(declared: Call) -> Callable[..., None]:
+    fields = _fields(declared)
+
+    def command(**given: Any) -> None:
+        as_json = given.pop(JSON_OPTION)
+        parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}, "item": {}}
+        for field in fields:
+            value = given[field.name]
+            if value is not None and value != []:
+                parts[field.place[0]][field.place[1]] = value.value if isinstance(value, Enum) else value
+        if parts["item"]:
+            parts["body"][_list_field(declared)] = [parts["item"]]
+        path = declared.path.format(**{key: quote(value, safe="/") for key, value in parts["path"].items()})
+        body = parts["body"] if declared.body is not None else None
+        answer = Remote.here().request(declared.method, path, query=parts["query"], body=body)
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2)) if as_json else render(
+            declared.name, answer
+        )
+
+    flag = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+    last = inspect.Parameter(JSON_OPTION, inspect.Parameter.KEYWORD_ONLY, annotation=flag, default=False)
+    command.__signature__ = inspect.Signature([*(f.parameter for f in fields), last])  # type: ignore[attr-defined]
+    return command
+
+
+def _fields(declared: Call) -> list[Field]:
+    fields = []
+    for parameter in declared.parameters:
+        if parameter.annotation is str:
+            fields.append(Field(("path", parameter.name), parameter.name, str, parameter.default))
+    if declared.query is not None:
+        fields += _model_fields(declared.query, "query")
+    if declared.body is not None:
+        fields += _model_fields(declared.body.annotation, "body")
+    return sorted(fields, key=lambda field: not field.required)
+
+
+def _model_fields(model: type[BaseModel], place: str) -> list[Field]:
+    fields: list[Field] = []
+    for name, info in model.model_fields.items():
+        item = _item_model(info)
+        if item is not None:
+            fields += _model_fields(item, "item")
+        elif _plain(info.annotation) is not None:
+            default = inspect.Parameter.empty if info.is_required() else info.default
+            fields.append(Field((place, info.alias or name), name, info.annotation, default))
+    return fields
+
+
+def _list_field(declared: Call) -> str:
+    assert declared.body is not None
+    fields: dict[str, FieldInfo] = declared.body.annotation.model_fields
+    return next(name for name, info in fields.items() if _item_model(info) is not None)
+
+
+def _item_model(info: FieldInfo) -> type[BaseModel] | None:
+    """Return the model of a required list of objects."""
+    if info.is_required() and get_origin(info.annotation) is list:
+        (inner,) = get_args(info.annotation)
+        return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+    return None
+
+
+def _plain(annotation: Any) -> Any:
+    """Return the type to ask for on a command line, or None where a value has too much structure for one."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _plain(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        found = [plain for inner in get_args(annotation) if (plain := _plain(inner)) is not None]
+        return str if str in found else next(iter(found), None)
+    if origin is Literal:
+        return Enum("Choice", {value: value for value in get_args(annotation)}, type=str)
+    if origin is list:
+        return list[str] if get_args(annotation) == (str,) else None
+    return annotation if annotation in (str, int, float, bool) else None
