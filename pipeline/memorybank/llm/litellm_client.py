@@ -38,6 +38,8 @@ def library() -> Any:
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    # Embedding calls read `max_retries=0` as "unset": retries are ours, so that each is counted.
+    litellm.DEFAULT_MAX_RETRIES = 0
     # aiohttp sessions outlive the event loop that made them; httpx clients do not mind.
     litellm.disable_aiohttp_transport = True
     return litellm

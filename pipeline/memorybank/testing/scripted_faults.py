@@ -18,15 +18,17 @@ class Fault:
     """One way to go wrong, for the next `times` fitting calls (None: always).
 
     Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters.
-    `seconds`: of retry-after, or of a hang. `text`: the content, for the kind "says".
+    `seconds`: of retry-after. `text`: the content, for the kind "says". `endpoint`: the embeddings know only the
+    kinds that are HTTP errors.
     """
 
     kind: str
     times: int | None = 1
     when: str | None = None
-    longer_than: int = 0
+    longer_than: int = -1
     seconds: float = 0.0
     text: str = ""
+    endpoint: Literal["chat", "embeddings"] = "chat"
 
     def __post_init__(self) -> None:
         """Refuse a name that means nothing."""
@@ -35,6 +37,8 @@ class Fault:
 
     def fits(self, body: Body) -> bool:
         """Say whether this call goes wrong in this way."""
+        if self.endpoint != ("embeddings" if "input" in body else "chat"):
+            return False
         user = user_text(body)
         about = self.when is None or self.when in user
         return self.times != 0 and about and len(user) > self.longer_than and _APPLIES[self.kind](body)

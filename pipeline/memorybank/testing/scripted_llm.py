@@ -58,15 +58,19 @@ class State:
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def outcome(self, body: Body) -> tuple[Said, Outcome]:
-        """Keep the request and decide how it is answered."""
+        """Decide how a chat completion is answered, and keep the request."""
         said = answer(body)
+        fault = self.received(body)
+        return said, wrong(fault, said, body) if fault else right(said, len(self.requests))
+
+    def received(self, body: Body) -> Fault | None:
+        """Keep a request and return the fault that it meets."""
         with self.lock:
             self.requests.append(body)
-            number = len(self.requests)
             fault = next((fault for fault in self.faults if fault.fits(body)), None)
             if fault is not None:
                 fault.use_up()
-        return said, wrong(fault, said, body) if fault else right(said, number)
+            return fault
 
     def count(self, kind: str, prompt: int, completion: int) -> None:
         """Add one call to the counts."""
@@ -173,8 +177,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _embed(self, body: Body) -> None:
         state = self.server.state
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-        with state.lock:
-            state.requests.append(body)
+        if fault := state.received(body):
+            failed = wrong(fault, Said("embedding", ""), body)
+            self._send(failed.status, {"error": failed.error}, failed.headers)
+            return
         if any(len(text.split()) > EMBEDDING_WORDS for text in texts):
             words = f"This model's maximum context length is {EMBEDDING_WORDS} tokens"
             self._send(400, {"error": {"message": words, "code": "context_length_exceeded"}})

@@ -1,0 +1,378 @@
+"""litellm itself against the scripted endpoint, in every way in which an endpoint goes wrong."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from memorybank import errors, templates
+from memorybank.llm import litellm_client
+from memorybank.llm.client import AnswerFormat, ChatRequest, StageModel
+from memorybank.llm.embedding import embed
+from memorybank.llm.embedding_api import LitellmEmbedder
+from memorybank.llm.ledger import MemoryLedger
+from memorybank.llm.litellm_client import LitellmModel
+from memorybank.llm.retry import Budget, OutOfRoom, Unclosed
+from memorybank.llm.structured import structured, written
+from memorybank.testing.embedder import HashingEmbedder
+from memorybank.testing.scripted_faults import KINDS
+from memorybank.testing.scripted_llm import EMBEDDING_WORDS, ScriptedLLM
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "what": {"type": "string", "maxLength": 2000},
+                    "entities": {"type": "array", "items": {"type": "string"}},
+                },
+            },
+        }
+    },
+    "required": ["facts"],
+}
+TEXT = "Ravi: I moved the nightly backup to 03:00.\nInes: I prefer aisle seats."
+SAID = TEXT.splitlines()
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ScriptedLLM]:
+    with ScriptedLLM() as server:
+        yield server
+
+
+@pytest.fixture
+async def server(endpoint: ScriptedLLM) -> AsyncIterator[ScriptedLLM]:
+    endpoint.reset()
+    yield endpoint
+    endpoint.reset()
+    await litellm_client.close()
+
+
+def model_at(server: ScriptedLLM, **settings: Any) -> LitellmModel:
+    shared = StageModel("openai/scripted", server.base_url, "none", timeout_seconds=0.5, temperature=0.1)
+    configured = replace(shared, **settings)
+    return LitellmModel({"retain": configured, "reflect": configured, "consolidation": configured})
+
+
+def request(text: str = TEXT) -> ChatRequest:
+    fenced = templates.fence("content", text, templates.fresh_nonce())
+    return ChatRequest("retain", "Extract facts.", fenced, "extracted_facts", SCHEMA, max_output_tokens=1000)
+
+
+def whats(value: Any) -> list[str]:
+    return [fact["what"] for fact in value["facts"]]
+
+
+async def arrived(server: ScriptedLLM, calls: int) -> None:
+    """Wait until so many calls have reached the endpoint, which lives in another thread."""
+    async with asyncio.timeout(10):
+        while server.calls < calls:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@dataclass
+class Outcome:
+    """What came of one structured call."""
+
+    facts: list[str] | None = None
+    error: errors.ModelError | None = None
+    waits: list[float] = field(default_factory=list)
+    ledger: MemoryLedger = field(default_factory=MemoryLedger)
+    known: AnswerFormat = AnswerFormat.JSON_SCHEMA
+
+
+async def outcome(server: ScriptedLLM, model: LitellmModel | None = None, text: str = TEXT) -> Outcome:
+    model, found = model or model_at(server), Outcome()
+
+    async def pause(seconds: float) -> None:
+        found.waits.append(seconds)
+
+    try:
+        found.facts, _ = await structured(model, request(text), whats, Budget(pause=pause), found.ledger)
+    except errors.ModelError as error:
+        found.error = error
+    found.known = model.profile("retain").answer_format
+    return found
+
+
+async def test_what_is_sent_is_what_was_asked(server: ScriptedLLM) -> None:
+    model = model_at(server, extra_body={"seed": 7})
+    found = await outcome(server, model)
+    assert found.facts == SAID
+    (sent,) = server.requests
+    assert sent["model"] == "scripted" and sent["temperature"] == 0.1 and sent["max_tokens"] == 1000
+    assert sent["seed"] == 7
+    assert [message["role"] for message in sent["messages"]] == ["system", "user"]
+    described = sent["response_format"]["json_schema"]
+    assert described["name"] == "extracted_facts" and "maxLength" not in str(described)
+    (attempt,) = found.ledger.attempts
+    stats = server.stats()["total"]
+    assert (attempt.usage.input_tokens, attempt.usage.output_tokens) == (
+        stats["prompt_tokens"],
+        stats["completion_tokens"],
+    )
+
+
+#: Read at once: one call, nothing lost.
+READ = (
+    "fenced", "thinking", "unopened_thinking", "bare_list", "bare_items", "other_name", "wrapped",
+    "doubly_encoded", "trailing_commas", "python", "bad_escapes",
+)  # fmt: skip
+#: Mended by a second, different call.
+MENDED = ("prose", "empty", "schema_echo", "unclosed", "thought_only", "no_choices")
+#: The same call again, after a wait.
+PASSING = ("server_error", "overloaded", "not_json", "drop", "hang")
+
+
+@pytest.mark.parametrize("kind", READ)
+async def test_odd_but_usable_replies_cost_one_call(server: ScriptedLLM, kind: str) -> None:
+    server.fail(kind, times=None)
+    found = await outcome(server)
+    assert found.facts is not None and server.calls == 1
+    odd = "\\d\\x1b " if kind == "bad_escapes" else ""
+    assert found.facts == [odd + line for line in SAID]
+
+
+@pytest.mark.parametrize("kind", MENDED)
+async def test_unusable_replies_are_mended_by_another_call(server: ScriptedLLM, kind: str) -> None:
+    server.fail(kind)
+    found = await outcome(server)
+    assert found.facts == SAID and server.calls == 2
+    assert server.requests[0] != server.requests[1]
+    assert [attempt.status for attempt in found.ledger.attempts] == ["error", "ok"]
+
+
+@pytest.mark.parametrize("kind", PASSING)
+async def test_an_endpoint_that_is_down_is_asked_again(server: ScriptedLLM, kind: str) -> None:
+    server.fail(kind)
+    found = await outcome(server)
+    assert found.facts == SAID and server.calls == 2 and len(found.waits) == 1
+    assert found.ledger.attempts[0].error == "model_unavailable"
+
+
+async def test_a_hanging_endpoint_is_left_at_the_time_limit(server: ScriptedLLM) -> None:
+    server.fail("hang", times=None)
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    with pytest.raises(errors.ModelUnavailable):
+        await structured(model_at(server), request(), whats, Budget(attempts=1))
+    assert loop.time() - begun < 1.4
+
+
+#: For ever: the error that is raised, and the calls made. Never more than the budget of four.
+LASTING = {
+    "rate_limited": (errors.ModelRateLimited, 4),
+    "server_error": (errors.ModelUnavailable, 4),
+    "prose": (errors.ModelMalformed, 4),
+    "empty": (errors.ModelMalformed, 4),
+    "schema_echo": (errors.ModelMalformed, 4),
+    "thought_only": (OutOfRoom, 2),
+    "unclosed": (Unclosed, 2),
+    "length": (errors.ModelTruncated, 1),
+    "input_too_long": (errors.ModelTruncated, 1),
+    "refusal": (errors.ModelRefused, 1),
+    "filtered": (errors.ModelRefused, 1),
+    "policy": (errors.ModelRefused, 1),
+    "unauthorized": (errors.ModelMisconfigured, 1),
+    "unknown_model": (errors.ModelMisconfigured, 1),
+}
+
+
+@pytest.mark.parametrize(("kind", "ends"), LASTING.items(), ids=LASTING)
+async def test_lasting_faults_end_within_the_budget(
+    server: ScriptedLLM, kind: str, ends: tuple[type[errors.ModelError], int]
+) -> None:
+    server.fail(kind, times=None)
+    found = await outcome(server)
+    assert type(found.error) is ends[0] and server.calls == ends[1]
+    assert [attempt.status for attempt in found.ledger.attempts] == ["error"] * ends[1]
+    assert SAID[0] not in found.error.message
+
+
+#: The format that works in the end, and the calls until then.
+LADDER = {
+    "no_json_schema": (AnswerFormat.JSON_OBJECT, 2),
+    "no_json_object": (AnswerFormat.PROMPT, 3),
+    "no_keywords": (AnswerFormat.JSON_SCHEMA, 1),
+}
+
+
+@pytest.mark.parametrize(("kind", "ends"), LADDER.items(), ids=LADDER)
+async def test_the_format_that_works_is_found_and_remembered(
+    server: ScriptedLLM, kind: str, ends: tuple[AnswerFormat, int]
+) -> None:
+    server.fail(kind, times=None)
+    model = model_at(server)
+    found = await outcome(server, model)
+    assert found.facts == SAID and (found.known, server.calls) == ends
+    assert (await outcome(server, model)).facts == SAID
+    assert server.calls == ends[1] + 1
+
+
+async def test_an_endpoint_that_ignores_the_schema_is_asked_in_words(server: ScriptedLLM) -> None:
+    server.fail("prose", times=2)
+    found = await outcome(server)
+    assert found.facts == SAID and server.calls == 3
+    assert found.known is AnswerFormat.JSON_OBJECT
+    assert "`extracted_facts`" in server.requests[2]["messages"][0]["content"]
+
+
+async def test_no_facts_is_an_answer(server: ScriptedLLM) -> None:
+    server.fail("no_facts")
+    found = await outcome(server)
+    assert found.facts == [] and server.calls == 1
+
+
+async def test_a_rate_limit_says_how_long(server: ScriptedLLM) -> None:
+    server.fail("rate_limited", seconds=1.5)
+    found = await outcome(server)
+    assert found.facts == SAID and found.waits == [1.5]
+
+
+async def test_more_room_is_given_to_one_that_only_thought(server: ScriptedLLM) -> None:
+    server.fail("thought_only")
+    await outcome(server)
+    assert [sent["max_tokens"] for sent in server.requests] == [1000, 2000]
+
+
+async def test_every_fault_of_the_scripted_endpoint_is_tested() -> None:
+    tested = {*READ, *MENDED, *PASSING, *LASTING, *LADDER, "no_facts", "says"}
+    assert tested == KINDS
+
+
+async def test_the_reason_of_a_refused_request_is_told_but_content_is_not(server: ScriptedLLM) -> None:
+    server.fail("unauthorized")
+    found = await outcome(server)
+    assert found.error is not None and "Incorrect API key" in found.error.message
+    server.fail("unauthorized")
+    found = await outcome(server, text="Note: Incorrect API key provided is what the log said.")
+    assert found.error is not None and "Incorrect API key" not in found.error.message
+
+
+async def test_concurrency_is_held_per_stage(server: ScriptedLLM) -> None:
+    model = model_at(server, max_concurrent=2, timeout_seconds=30.0)
+    server.hold()
+    calls = [asyncio.create_task(outcome(server, model)) for _ in range(5)]
+    await arrived(server, 2)
+    await asyncio.sleep(0.1)
+    assert server.calls == 2 == server.stats()["waiting"]
+    server.release()
+    assert [found.facts for found in await asyncio.gather(*calls)] == [SAID] * 5
+
+
+async def test_a_held_call_can_be_cancelled(server: ScriptedLLM) -> None:
+    server.hold()
+    call = asyncio.create_task(outcome(server, model_at(server, timeout_seconds=30.0)))
+    await arrived(server, 1)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+async def test_text_and_tools_come_through(server: ScriptedLLM) -> None:
+    facts = templates.fence("facts", '{"id": 3, "text": "Ada keeps bees"}', "n")
+    plain = ChatRequest("reflect", "Answer.", f"{facts}\nQuestion: What does Ada keep?")
+    reply, _ = await written(model_at(server), plain, Budget())
+    assert reply.content == "Ada keeps bees [3]" and reply.finish_reason == "stop"
+    tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
+    reply, _ = await written(model_at(server), replace(plain, tools=(tool,)), Budget())
+    assert [call.name for call in reply.tool_calls] == ["recall"]
+
+
+async def test_a_strict_schema_is_closed(server: ScriptedLLM) -> None:
+    await outcome(server, model_at(server, strict_schema=True))
+    described = server.requests[0]["response_format"]["json_schema"]
+    assert described["strict"] is True and described["schema"]["additionalProperties"] is False
+
+
+async def test_a_provider_without_response_format_is_asked_in_words(
+    server: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        litellm_client.library(), "get_supported_openai_params", lambda model: ["temperature"]
+    )
+    found = await outcome(server)
+    assert found.facts == SAID and found.known is AnswerFormat.PROMPT
+    assert "response_format" not in server.requests[0]
+
+
+async def test_the_key_and_the_content_stay_out_of_logs(
+    server: ScriptedLLM, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.fail("server_error")
+    with caplog.at_level(logging.INFO):
+        await outcome(server, model_at(server, api_key="sk-very-secret"))
+    printed = caplog.text + "".join(capsys.readouterr())
+    assert "sk-very-secret" not in printed and SAID[0] not in printed
+    assert "sk-very-secret" not in repr(model_at(server, api_key="sk-very-secret"))
+
+
+async def test_embeddings_of_an_endpoint(server: ScriptedLLM) -> None:
+    embedder = LitellmEmbedder("openai/scripted", base_url=server.base_url, api_key="none")
+    texts = [f"text number {number}" for number in range(70)]
+    rows = await embed(embedder, texts)
+    assert embedder.dimensions == 384
+    assert np.allclose(rows, HashingEmbedder().encode(texts), atol=1e-6)
+    assert [len(sent["input"]) for sent in server.requests] == [1, 32, 32, 6]
+
+
+async def test_a_text_that_is_too_long_for_an_endpoint_is_cut_in_half(server: ScriptedLLM) -> None:
+    long = "word " * int(EMBEDDING_WORDS * 1.5)
+    embedder = LitellmEmbedder("openai/scripted", 384, server.base_url, "none")
+    rows = await embed(embedder, [long, "short"])
+    assert server.calls == 2 and rows.shape == (2, 384)
+    assert server.requests[1]["input"] == [long[: len(long) // 2], "short"]
+
+
+async def test_another_width_than_configured_is_told(server: ScriptedLLM) -> None:
+    embedder = LitellmEmbedder("openai/scripted", 1536, server.base_url, "none")
+    with pytest.raises(errors.ModelMisconfigured, match="384 dimensions, 1536"):
+        await embedder.probe()
+
+
+async def test_an_unreachable_endpoint_is_unavailable() -> None:
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+
+    embedder = LitellmEmbedder("openai/scripted", 384, "http://127.0.0.1:9/v1", "none", pause=pause)
+    with pytest.raises(errors.ModelUnavailable):
+        await embedder.fetch(["a"])
+    assert waits == [0.5, 1.0, 2.0]
+
+
+async def test_each_attempt_at_embedding_is_one_request(server: ScriptedLLM) -> None:
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+
+    server.fail("overloaded", endpoint="embeddings")
+    server.fail("rate_limited", endpoint="embeddings", seconds=3)
+    embedder = LitellmEmbedder("openai/scripted", 384, server.base_url, "none", pause=pause)
+    assert (await embedder.fetch(["a"])).shape == (1, 384)
+    assert waits == [0.5, 3.0] and server.calls == 3
+
+
+async def test_the_endpoint_is_steered_over_http(server: ScriptedLLM) -> None:
+    async with httpx.AsyncClient(base_url=server.address) as client:
+        await client.post("/fail", json={"kind": "no_facts", "times": 1})
+        assert (await outcome(server)).facts == []
+        stats = (await client.get("/stats")).json()
+        assert stats["by_kind"]["extracted_facts"]["calls"] == 1 and stats["received"] == 1
+        await client.post("/latency", json={"seconds": 0})
+        await client.post("/reset")
+        assert (await client.get("/stats")).json()["total"]["calls"] == 0
+        assert (await client.get("/v1/models")).json()["data"][0]["id"] == "scripted"
+        assert (await client.post("/nonsense")).status_code == 404

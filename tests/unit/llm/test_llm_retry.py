@@ -1,0 +1,76 @@
+"""The policy: what follows which failure."""
+
+import pytest
+
+from memorybank import errors
+from memorybank.llm.client import AnswerFormat
+from memorybank.llm.retry import Budget, Change, OutOfRoom, Step, Tried, Unclosed, counted, next_step
+
+LONGEST = 10.0
+
+
+def test_a_rate_limit_waits_as_told() -> None:
+    told = errors.ModelRateLimited("wait", retry_after=7.5)
+    assert next_step(told, Tried(), LONGEST) == Step(Change.SAME, 7.5)
+
+
+def test_a_longer_wait_than_the_budget_has_gives_the_work_back() -> None:
+    assert next_step(errors.ModelRateLimited("wait", retry_after=600), Tried(), LONGEST) is None
+
+
+@pytest.mark.parametrize("error", [errors.ModelRateLimited("wait"), errors.ModelUnavailable("down")])
+def test_untold_waits_double_and_spread(error: errors.ModelError) -> None:
+    steps = [next_step(error, Tried(waited=waited), LONGEST) for waited in range(6)]
+    assert [step and step.wait for step in steps] == [0.5, 1, 2, 4, 8, None]
+    assert next_step(error, Tried(), LONGEST, chance=0.5) == Step(Change.SAME, 0.625)
+
+
+def test_malformed_replies_are_mended_in_turns() -> None:
+    error, tried, changes = errors.ModelMalformed("bad"), Tried(), []
+    for _ in range(4):
+        step = next_step(error, tried, LONGEST)
+        assert step is not None
+        changes.append(step.change)
+        tried = counted(tried, error)
+    assert changes == [Change.REPAIR, Change.PLAINER, Change.REPAIR, Change.PLAINER]
+
+
+def test_nothing_is_plainer_than_a_prompt_or_than_text() -> None:
+    for tried in (
+        Tried(malformed=1, answer_format=AnswerFormat.PROMPT),
+        Tried(malformed=1, structured=False),
+    ):
+        assert next_step(errors.ModelMalformed("bad"), tried, LONGEST) == Step(Change.REPAIR)
+
+
+def test_a_refused_format_steps_down_until_there_is_none() -> None:
+    error = errors.ModelFormatUnsupported("no")
+    assert next_step(error, Tried(), LONGEST) == Step(Change.PLAINER)
+    assert next_step(error, Tried(answer_format=AnswerFormat.PROMPT), LONGEST) is None
+
+
+def test_thinking_without_an_answer_gets_more_room_once() -> None:
+    error = OutOfRoom("thought")
+    assert next_step(error, Tried(), LONGEST) == Step(Change.ROOMIER)
+    assert next_step(error, counted(Tried(), error), LONGEST) is None
+
+
+def test_json_that_never_closes_is_asked_for_once_more() -> None:
+    error = Unclosed("cut")
+    assert next_step(error, Tried(), LONGEST) == Step(Change.REPAIR)
+    assert next_step(error, counted(Tried(), error), LONGEST) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [errors.ModelTruncated("cut"), errors.ModelRefused("no"), errors.ModelMisconfigured("key")],
+    ids=lambda error: error.code,
+)
+def test_what_asking_again_cannot_help_is_given_up(error: errors.ModelError) -> None:
+    assert next_step(error, Tried(), LONGEST) is None
+
+
+def test_a_budget_counts_down() -> None:
+    budget = Budget(attempts=2)
+    budget.spent += 3
+    assert budget.left == 0
