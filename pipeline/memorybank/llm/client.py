@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Literal, Protocol
 
+from memorybank.model import TokenUsage
+
 Stage = Literal["retain", "reflect", "consolidation"]
 Message = dict[str, Any]
 
@@ -41,26 +43,6 @@ class ChatRequest:
 
 
 @dataclass(frozen=True)
-class Usage:
-    """Tokens and cost (US dollars, 0 where the price is unknown) of one or several calls."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    thoughts_tokens: int = 0
-    cost: float = 0.0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.thoughts_tokens + other.thoughts_tokens,
-            self.cost + other.cost,
-        )
-
-
-@dataclass(frozen=True)
 class ToolCall:
     """A tool the model wants called; `arguments` is JSON text as the model wrote it."""
 
@@ -76,7 +58,7 @@ class ChatReply:
     content: str
     reasoning: str
     finish_reason: str
-    usage: Usage
+    usage: TokenUsage
     model: str
     refusal: str = ""
     tool_calls: tuple[ToolCall, ...] = ()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from memorybank.llm.client import Usage
+from memorybank.model import TokenUsage
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Attempt:
     attempt: int
     status: Literal["ok", "error"]
     error: str | None
-    usage: Usage
+    usage: TokenUsage
     duration_ms: float
     created_at: datetime
     answer_format: str
@@ -45,6 +45,6 @@ class MemoryLedger:
             await self.then.record(attempt)
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> TokenUsage:
         """Return the sum over all attempts."""
-        return sum((attempt.usage for attempt in self.attempts), Usage())
+        return sum((attempt.usage for attempt in self.attempts), TokenUsage())

@@ -21,10 +21,10 @@ from memorybank.llm.client import (
     Stage,
     StageModel,
     ToolCall,
-    Usage,
 )
 from memorybank.llm.provider_errors import typed
 from memorybank.llm.structured import asked_for
+from memorybank.model import TokenUsage
 
 #: Seconds by which our time limit lies behind that of the provider's client, which can name the cause.
 GRACE = 1.0
@@ -169,14 +169,14 @@ def reply(answer: Any, model: str) -> ChatReply:
     )
 
 
-def usage(answer: Any) -> Usage:
+def usage(answer: Any) -> TokenUsage:
     """Return what an answer of litellm cost; zeros where the provider did not say."""
     said = getattr(answer, "usage", None)
     prompt, completion = (
         getattr(said, name, None) for name in ("prompt_tokens_details", "completion_tokens_details")
     )
     hidden = getattr(answer, "_hidden_params", None) or {}
-    return Usage(
+    return TokenUsage(
         input_tokens=getattr(said, "prompt_tokens", None) or 0,
         output_tokens=getattr(said, "completion_tokens", None) or 0,
         cached_tokens=getattr(prompt, "cached_tokens", None) or 0,

@@ -14,10 +14,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from memorybank import clock, errors
 from memorybank.llm import parsing, retry
-from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, LanguageModel, ModelProfile, Usage
+from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, LanguageModel, ModelProfile
 from memorybank.llm.ledger import Attempt, Ledger
 from memorybank.llm.retry import Budget, Change, OutOfRoom, Tried
 from memorybank.llm.shape import portable
+from memorybank.model import TokenUsage
 
 Result = TypeVar("Result")
 
@@ -127,7 +128,7 @@ class _Call(Generic[Result]):
             attempt=self.budget.spent,
             status="error" if failure else "ok",
             error=failure.code if failure else None,
-            usage=reply.usage if reply else Usage(),
+            usage=reply.usage if reply else TokenUsage(),
             duration_ms=(time.perf_counter() - begun) * 1000,
             created_at=at,
             answer_format=asked.answer_format.name.lower() if asked.schema else "text",

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from memorybank import errors
-from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, ModelProfile, ToolCall, Usage
+from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, ModelProfile, ToolCall
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import Budget, OutOfRoom
 from memorybank.llm.structured import structured, written
+from memorybank.model import TokenUsage
 
 SCHEMA = {"type": "object", "properties": {"facts": {"type": "array", "items": {"properties": {"what": {}}}}}}
 REQUEST = ChatRequest("retain", "Rules.", "Data.", "extracted_facts", SCHEMA, max_output_tokens=100)
@@ -18,7 +19,7 @@ GOOD = '{"facts":[{"what":"a"}]}'
 
 
 def said(content: str, finish: str = "stop", **more: Any) -> ChatReply:
-    return ChatReply(content, more.pop("reasoning", ""), finish, Usage(10, 5, cost=0.25), "fake", **more)
+    return ChatReply(content, more.pop("reasoning", ""), finish, TokenUsage(10, 5, cost=0.25), "fake", **more)
 
 
 @dataclass
@@ -70,7 +71,7 @@ async def test_one_good_reply_is_one_call() -> None:
     assert [(a.status, a.error, a.attempt, a.answer_format) for a in ledger.attempts] == [
         ("ok", None, 1, "json_schema")
     ]
-    assert ledger.usage == Usage(10, 5, cost=0.25)
+    assert ledger.usage == TokenUsage(10, 5, cost=0.25)
 
 
 async def test_a_repair_turn_shows_the_bad_reply_and_the_reason() -> None:
