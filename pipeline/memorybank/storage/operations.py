@@ -114,7 +114,9 @@ async def claim(connection: Connection, lease: Lease, worker: UUID, lease_second
 
     None: the operation is not pending, not due, or an older live one shares a serial key.
     """
-    await fetch_row(connection, "operations.lock_serial_keys", {"id": lease.operation_id})
+    asked = await fetch_row(connection, "operations.lock_serial_keys", {"id": lease.operation_id})
+    if not asked["pending"]:
+        return None
     row = await fetch_one(
         connection,
         "operations.claim",

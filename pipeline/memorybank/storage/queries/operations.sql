@@ -12,11 +12,14 @@ SELECT pg_notify('memorybank_operation', '')
 -- name: lock_serial_keys
 -- audience: a worker claims operations of every audience
 -- Lets one claim at a time look at work that shares a serial key: two that look together would not see each other.
-WITH held AS MATERIALIZED (
-    SELECT DISTINCT o.bank, key FROM operation o, unnest(o.serial_keys) AS key
-    WHERE o.id = %(id)s AND o.status = 'pending' ORDER BY key
+-- What is not pending here gets no lock, so it must not be claimed in this transaction.
+WITH asked AS MATERIALIZED (
+    SELECT bank, serial_keys FROM operation WHERE id = %(id)s AND status = 'pending'
+), keys AS MATERIALIZED (
+    SELECT DISTINCT bank, key FROM asked, unnest(serial_keys) AS key ORDER BY key
 )
-SELECT count(pg_advisory_xact_lock(hashtextextended(key, bank))) FROM held
+SELECT EXISTS (SELECT 1 FROM asked) AS pending,
+       (SELECT count(pg_advisory_xact_lock(hashtextextended(key, bank))) FROM keys) AS locked
 
 -- name: claim
 -- audience: a worker claims operations of every audience, and then writes under the audience of its claim
