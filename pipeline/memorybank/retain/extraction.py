@@ -1,0 +1,211 @@
+"""Extraction: from one chunk to facts. The seam all modes stand behind, and the mode that asks a model.
+
+What the model cannot answer in one piece is asked in halves; what it answers badly is repaired within one budget of
+attempts; what it refuses is refused.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from memorybank import templates
+from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
+from memorybank.llm.client import ChatRequest, LanguageModel
+from memorybank.llm.ledger import Attempt, Ledger
+from memorybank.llm.retry import Budget
+from memorybank.llm.structured import structured
+from memorybank.model import EntityInput, Fact, TokenUsage
+from memorybank.retain import facts, schema
+from memorybank.retain.chunking import ChunkSize, chunk
+from memorybank.settings import BankConfig
+
+#: A piece of this many characters that is still cut at the output limit is lost: the fault is not its length.
+SMALLEST_PIECE = 500
+#: Above this share of unreadable facts the whole answer is asked for again.
+BEARABLE_SHARE = 0.2
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@dataclass(frozen=True)
+class ChunkWork:
+    """A chunk and all that its extraction needs. `number` counts from 1; `ledger` is told of every attempt."""
+
+    text: str
+    config: BankConfig
+    anchor: datetime | None = None
+    number: int = 1
+    total: int = 1
+    context: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    narrator: str = ""
+    entities: tuple[EntityInput, ...] = ()
+    ledger: Ledger | None = None
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The facts of a chunk, what they cost, what was dropped by reason, and how often a model was asked."""
+
+    facts: tuple[Fact, ...] = ()
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    attempts: int = 0
+
+    def followed_by(self, other: "Extraction") -> "Extraction":
+        """Return both as one: facts in order, causes kept."""
+        shift = len(self.facts)
+        moved = tuple(
+            replace(fact, causes=tuple(cause + shift for cause in fact.causes)) for fact in other.facts
+        )
+        return Extraction(
+            (*self.facts, *moved)[: facts.MAX_FACTS],
+            self.usage + other.usage,
+            Counter(self.dropped) + Counter(other.dropped),
+            self.attempts + other.attempts,
+        )
+
+
+class Extractor(Protocol):
+    """Turns a chunk into facts. Raises a ModelError when it cannot; its kind says what can be done."""
+
+    async def extract(self, chunk: ChunkWork) -> Extraction:
+        """Return the facts of a chunk."""
+        ...
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a model is asked: attempts for one piece, seconds it may be waited for, tokens of an answer."""
+
+    attempts: int
+    longest_wait: float
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelExtractor:
+    """Modes concise, verbose and custom: a model picks and words the facts."""
+
+    model: LanguageModel
+    asking: Asking
+
+    async def extract(self, chunk: ChunkWork) -> Extraction:
+        """Return the facts of a chunk; raises the ModelError of the last attempt."""
+        try:
+            return await self._ask(chunk)
+        except ModelTruncated:
+            halves = _halves(chunk.text)
+            if len(halves) < 2:
+                raise
+        return await self._in_pieces(chunk, halves)
+
+    async def _in_pieces(self, chunk: ChunkWork, pieces: Sequence[str]) -> Extraction:
+        """Return the facts of all pieces; a lost one is counted, and raised when no other gave anything."""
+        found, lost = Extraction(), None
+        for piece in pieces:
+            try:
+                found = found.followed_by(await self.extract(replace(chunk, text=piece)))
+            except (ModelTruncated, ModelMalformed, ModelRefused) as error:
+                found, lost = found.followed_by(Extraction(dropped={error.code: 1})), error
+        if lost and not found.facts:
+            raise lost
+        return found
+
+    async def _ask(self, chunk: ChunkWork) -> Extraction:
+        prompt = templates.load("retain", "extract").render(**prompt_values(chunk))
+        request = ChatRequest(
+            stage="retain",
+            system=prompt.system,
+            user=prompt.user,
+            schema_name=schema.NAME,
+            schema=schema.SCHEMA,
+            max_output_tokens=self.asking.max_output_tokens,
+        )
+        reading = _Reading()
+        attempts = _Attempts(chunk.ledger)
+        budget = Budget(self.asking.attempts, self.asking.longest_wait)
+        try:
+            answer, _ = await structured(self.model, request, reading.take, budget, attempts)
+        except ModelMalformed:
+            if not reading.best.drafts:
+                raise
+            answer = reading.best
+        made, dropped = facts.build(answer, facts.Source(chunk.text, chunk.anchor, prompt.system))
+        return Extraction(made, attempts.usage, dropped, attempts.count)
+
+
+@dataclass
+class _Reading:
+    """Reads answers, and keeps the best of those that are partly unreadable."""
+
+    best: schema.Answer = field(default_factory=schema.Answer)
+
+    def take(self, value: Any) -> schema.Answer:
+        """Return an answer that is good enough; raises ModelMalformed to have it asked for again."""
+        answer = schema.read(value)
+        if len(answer.drafts) > len(self.best.drafts):
+            self.best = answer
+        if answer.malformed_share > BEARABLE_SHARE:
+            raise ModelMalformed(f"{answer.malformed_share:.0%} of its facts are no objects with a `what`")
+        return answer
+
+
+@dataclass
+class _Attempts:
+    """Counts attempts and passes them on."""
+
+    then: Ledger | None
+    count: int = 0
+    spent: TokenUsage = field(default_factory=TokenUsage)
+
+    async def record(self, attempt: Attempt) -> None:
+        """Count one attempt."""
+        self.count += 1
+        self.spent += attempt.usage
+        if self.then is not None:
+            await self.then.record(attempt)
+
+    @property
+    def usage(self) -> TokenUsage:
+        """What the attempts cost together."""
+        return TokenUsage(**vars(self.spent))
+
+
+def _halves(text: str) -> list[str]:
+    """Return a text in pieces of at most half its length; in one where it is too short for that."""
+    half = -(-len(text) // 2)
+    if half < SMALLEST_PIECE:
+        return [text]
+    return chunk(text, ChunkSize(half, half))
+
+
+def prompt_values(work: ChunkWork) -> dict[str, str]:
+    """Return the variables of the prompt."""
+    return {
+        "mission": mission(work.config),
+        "language": "",
+        "narrator": work.narrator,
+        "date": _date(work.anchor),
+        "part": f"{work.number} of {work.total}" if work.total > 1 else "",
+        "labels": "",
+        "context": "\n".join(
+            [work.context, *(f"{key}: {value}" for key, value in work.metadata.items())]
+        ).strip(),
+        "content": work.text,
+    }
+
+
+def mission(config: BankConfig) -> str:
+    """Return what the bank's owner asks of extraction: the mission, and in mode custom the instructions."""
+    parts = [config.retain_mission]
+    if config.retain_extraction_mode == "custom":
+        parts.append(config.retain_custom_instructions)
+    return "\n".join(part.strip() for part in parts if part and part.strip())
+
+
+def _date(anchor: datetime | None) -> str:
+    if anchor is None:
+        return "unknown"
+    return f"{anchor:%Y-%m-%d} ({WEEKDAYS[anchor.weekday()]})"

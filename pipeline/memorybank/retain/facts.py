@@ -1,0 +1,105 @@
+"""From what a model wrote to facts that may be stored: text, dates, names, guards. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memorybank import text
+from memorybank.model import EntityInput, Fact, FactType
+from memorybank.retain import guards
+from memorybank.retain.dates import Evidence, Occurred
+from memorybank.retain.schema import Answer, Draft
+
+#: Facts of one chunk at most: so many addresses a chunk has, less one.
+MAX_FACTS = 1_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """What facts are drawn from: the text, its date, the prompt that was sent with it."""
+
+    text: str
+    anchor: datetime | None
+    prompt: str = ""
+
+
+def build(answer: Answer, source: Source) -> tuple[tuple[Fact, ...], Mapping[str, int]]:
+    """Return the facts of an answer, and how many were dropped by reason."""
+    dropped = Counter(answer.dropped)
+    evidence = Evidence(source.text, source.anchor)
+    made: list[Fact] = []
+    place_of: dict[int, int] = {}
+    keys: dict[str, int] = {}
+    for draft in answer.drafts:
+        reason, fact = _fact(draft, source, evidence)
+        key = guards.same_key(fact.text)
+        if not reason and key in keys:
+            reason, place_of[draft.place] = "duplicate", keys[key]
+        if not reason and len(made) == MAX_FACTS:
+            reason = "too_many"
+        if reason:
+            dropped[reason] += 1
+            continue
+        keys[key] = place_of[draft.place] = len(made)
+        causes = {place_of[cause] for cause in draft.causes if cause in place_of} - {len(made)}
+        made.append(replace(fact, causes=tuple(sorted(causes))))
+    return tuple(made), dropped
+
+
+def once(facts: Iterable[Fact]) -> tuple[tuple[Fact, ...], Mapping[str, int]]:
+    """Return facts without repeats of the same text; for facts without causes."""
+    found: dict[str, Fact] = {}
+    dropped: Counter[str] = Counter()
+    for fact in facts:
+        key = guards.same_key(fact.text)
+        reason = "duplicate" if key in found else "too_many" if len(found) == MAX_FACTS else ""
+        if reason:
+            dropped[reason] += 1
+        else:
+            found[key] = fact
+    return tuple(found.values()), dropped
+
+
+def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
+    """Return the reason to drop a fact, empty for none, and the fact."""
+    what = guards.unlooped(draft.what)
+    occurred = evidence.occurred(draft)
+    fact = Fact(
+        text=guards.cut(fact_text(replace(draft, what=what), occurred)),
+        fact_type=FactType.EXPERIENCE if draft.is_own_act else FactType.WORLD,
+        occurred_start=occurred.start,
+        occurred_end=occurred.end,
+        mentioned_at=evidence.said_at(draft.what),
+        place_name=guards.cut(draft.where, guards.MAX_FACT_CHARS) or None,
+        entities=tuple(EntityInput(name, _kind(name, draft)) for name in draft.entities),
+    )
+    if not what:
+        return "degenerate", fact
+    if guards.echoes(what, source.prompt, source.text):
+        return "prompt_example", fact
+    return "", fact
+
+
+def fact_text(draft: Draft, occurred: Occurred) -> str:
+    """Return the stored text: what, then when, who and why where they add something and still fit."""
+    parts = [draft.what]
+    when, who, why = (guards.unlooped(part) for part in (draft.when, draft.who, draft.why))
+    for label, part in (("When: ", _dated(when, occurred)), ("Involving: ", who), ("", why)):
+        fits = sum(map(len, parts)) + len(label) + len(part) + 3 * len(parts) <= guards.MAX_FACT_CHARS
+        if part and fits and text.fold(part) not in text.fold(draft.what):
+            parts.append(label + part)
+    return " | ".join(parts)
+
+
+def _dated(when: str, occurred: Occurred) -> str:
+    """Return a time phrase with the date it means behind it, where it does not say it itself."""
+    if not when or occurred.start is None or any(char.isdigit() for char in when):
+        return when
+    return f"{when} ({occurred.days})"
+
+
+def _kind(name: str, draft: Draft) -> str:
+    """Return PERSON for a name that the model counts among the people involved: what aliases need to know."""
+    key = f" {text.name_key(name)} "
+    return "PERSON" if key in f" {text.name_key(draft.who)} " else EntityInput.type

@@ -1,0 +1,185 @@
+"""The entry of retain: checks and cleans items, and cuts a request into operations. Pure.
+
+One parent for each strategy; under it children of about `retain.batch_tokens`. A document is never split across
+children: they would have to wait for each other.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from memorybank import text
+from memorybank.errors import BadRequest, InvalidInput
+from memorybank.ids import new_id
+from memorybank.model import EntityInput, RetainItem
+from memorybank.retain.payload import APPEND, REPLACE, Batch, DocumentPart
+from memorybank.settings import BankConfig
+from memorybank.settings.server import RetainSettings
+
+#: Longest document id, tag and name, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
+MAX_ID_CHARS = 512
+MAX_NAME_CHARS = 256
+#: Tags, names and scopes of one item.
+MAX_LABELS = 256
+SCOPES = ("combined", "per_tag", "all_combinations", "shared")
+
+
+@dataclass(frozen=True)
+class Child:
+    """One operation's content, its size in cl100k tokens and in items."""
+
+    batch: Batch
+    tokens: int
+
+    @property
+    def items(self) -> int:
+        """How many items it holds."""
+        return sum(len(document.items) for document in self.batch.documents)
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """The documents it writes."""
+        return tuple(document.id for document in self.batch.documents)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a request must keep to: the installation's limits, and what its bank stores."""
+
+    retain: RetainSettings
+    config_of: Callable[[str | None], BankConfig]
+
+
+def clean(items: Sequence[RetainItem], limits: Limits) -> list[RetainItem]:
+    """Return the items as they may be stored; raises InvalidInput or BadRequest, naming item and field."""
+    if not items:
+        raise InvalidInput("items must not be empty", loc=("body", "items"))
+    if len(items) > limits.retain.max_items:
+        raise InvalidInput(f"at most {limits.retain.max_items} items in one request", loc=("body", "items"))
+    return [_clean(item, index, limits) for index, item in enumerate(items)]
+
+
+def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
+    at = ("body", "items", index)
+    content = text.normalize(item.content)
+    _check(bool(content.strip()), (*at, "content"), "content must not be blank", item.content)
+    longest = limits.retain.max_item_chars
+    _check(len(content) <= longest, (*at, "content"), f"content must be at most {longest} characters")
+    _check(item.update_mode in (REPLACE, APPEND), (*at, "update_mode"), "must be replace or append")
+    document_id = text.normalize(item.document_id or "") or None
+    _check(len(document_id or "") <= MAX_ID_CHARS, (*at, "document_id"), f"at most {MAX_ID_CHARS} characters")
+    strategy = text.normalize(item.strategy or "") or None
+    if item.update_mode == APPEND:
+        _check_append(document_id, limits.config_of(strategy), at)
+    return replace(
+        item,
+        content=content,
+        context=text.normalize(item.context),
+        metadata={text.normalize(key): text.normalize(value) for key, value in item.metadata.items()},
+        document_id=document_id,
+        strategy=strategy,
+        entities=_entities(item.entities, (*at, "entities")),
+        tags=_labels(item.tags, (*at, "tags")),
+        observation_scopes=_scopes(item.observation_scopes, (*at, "observation_scopes")),
+    )
+
+
+def _check(holds: bool, loc: tuple[str | int, ...], message: str, value: Any = None) -> None:
+    if not holds:
+        raise InvalidInput(message, loc=loc, value=value)
+
+
+def _check_append(document_id: str | None, config: BankConfig, at: tuple[str | int, ...]) -> None:
+    if document_id is None:
+        raise BadRequest("update_mode 'append' needs a document_id", loc=(*at, "document_id"))
+    if not config.store_document_text:
+        message = "update_mode 'append' needs the document's text: this bank has store_document_text off"
+        raise BadRequest(message, loc=(*at, "update_mode"))
+
+
+def _entities(entities: Sequence[EntityInput], loc: tuple[str | int, ...]) -> tuple[EntityInput, ...]:
+    _check(len(entities) <= MAX_LABELS, loc, f"at most {MAX_LABELS} entities")
+    found: dict[str, EntityInput] = {}
+    for place, entity in enumerate(entities):
+        name = " ".join(text.normalize(entity.text).split())
+        _check(0 < len(name) <= MAX_NAME_CHARS, (*loc, place, "text"), f"1 to {MAX_NAME_CHARS} characters")
+        kind = text.normalize(entity.type).strip()[:MAX_NAME_CHARS] or EntityInput.type
+        found.setdefault(text.name_key(name), EntityInput(name, kind))
+    return tuple(found.values())
+
+
+def _labels(tags: Iterable[str], loc: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return tags once each, in order, blank ones left out."""
+    found = dict.fromkeys(filter(str.strip, map(text.normalize, tags)))
+    _check(len(found) <= MAX_LABELS, loc, f"at most {MAX_LABELS} tags")
+    for place, tag in enumerate(found):
+        _check(len(tag) <= MAX_ID_CHARS, (*loc, place), f"at most {MAX_ID_CHARS} characters")
+    return tuple(found)
+
+
+def _scopes(
+    scopes: str | tuple[tuple[str, ...], ...] | None, loc: tuple[str | int, ...]
+) -> str | tuple[tuple[str, ...], ...] | None:
+    if scopes is None or isinstance(scopes, str):
+        _check(scopes is None or scopes in SCOPES, loc, f"must be a list of tag lists or one of {SCOPES}")
+        return scopes
+    _check(len(scopes) <= MAX_LABELS, loc, f"at most {MAX_LABELS} scopes")
+    return tuple(_labels(scope, (*loc, place)) for place, scope in enumerate(scopes))
+
+
+def by_strategy(items: Sequence[RetainItem]) -> dict[str | None, list[RetainItem]]:
+    """Return the items of each strategy, in order; raises BadRequest for a document under several strategies."""
+    groups: dict[str | None, list[RetainItem]] = {}
+    strategy_of: dict[str, str | None] = {}
+    for item in items:
+        groups.setdefault(item.strategy, []).append(item)
+        if item.document_id is not None and (
+            strategy_of.setdefault(item.document_id, item.strategy) != item.strategy
+        ):
+            raise BadRequest(f"document '{item.document_id}' has items of several strategies")
+    return groups
+
+
+def refuse_repeated_documents(items: Sequence[RetainItem]) -> None:
+    """Raise BadRequest when two items of one background request name the same document."""
+    seen: set[str] = set()
+    for item in items:
+        if item.document_id in seen:
+            raise BadRequest(f"document_id '{item.document_id}' stands twice in one asynchronous batch")
+        if item.document_id is not None:
+            seen.add(item.document_id)
+
+
+def children(
+    strategy: str | None, items: Sequence[RetainItem], submitted_at: datetime, batch_tokens: int
+) -> list[Child]:
+    """Return the operations of one strategy: whole documents, packed in order up to about `batch_tokens`."""
+    made: list[Child] = []
+    held: list[DocumentPart] = []
+    tokens = 0
+    for document in _documents(items):
+        size = sum(text.count_tokens(item.content) for item in document.items)
+        if held and tokens + size > batch_tokens:
+            made.append(Child(Batch(submitted_at, strategy, tuple(held)), tokens))
+            held, tokens = [], 0
+        held.append(document)
+        tokens += size
+    return [*made, Child(Batch(submitted_at, strategy, tuple(held)), tokens)]
+
+
+def _documents(items: Sequence[RetainItem]) -> list[DocumentPart]:
+    """Return items by document. Items without an id share one document of their own, whose id is made here."""
+    shared = str(new_id())
+    grouped: dict[str, list[RetainItem]] = {}
+    for item in items:
+        grouped.setdefault(item.document_id or shared, []).append(item)
+    return [
+        DocumentPart(document, tuple(part), _mode(part), generated=document == shared)
+        for document, part in grouped.items()
+    ]
+
+
+def _mode(items: Sequence[RetainItem]) -> str:
+    """Return how the items of a document come to it: a single one that replaces begins the document anew."""
+    return APPEND if all(item.update_mode == APPEND for item in items) else REPLACE

@@ -1,0 +1,229 @@
+"""One operation being worked on: its chunks extracted side by side, stored in groups as they finish."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memorybank.audience import Viewer
+from memorybank.errors import (
+    Conflict,
+    ModelError,
+    ModelMalformed,
+    ModelMisconfigured,
+    ModelRateLimited,
+    ModelRefused,
+    ModelTruncated,
+    ModelUnavailable,
+)
+from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
+from memorybank.llm.stored_ledger import StoredLedger
+from memorybank.model import Bank, EntityInput
+from memorybank.operations import ERROR_SAMPLE, Outcome
+from memorybank.retain import writing
+from memorybank.retain.extraction import ChunkWork, Extractor
+from memorybank.retain.payload import Staged
+from memorybank.retain.writing import Done, Group
+from memorybank.rounds import Round
+from memorybank.settings import BankConfig, Settings
+from memorybank.storage import chunks, llm_calls, models, retains, units
+from memorybank.storage.chunks import Counts, Pending
+from memorybank.storage.llm_calls import Caller
+from memorybank.storage.pool import Database
+
+#: What a chunk can be lost to: the next one may still work.
+LOST = (ModelRefused, ModelTruncated, ModelMalformed)
+#: What ends a round: the next chunk would meet the same.
+STOPPED = (ModelRateLimited, ModelUnavailable, ModelMisconfigured)
+#: Dropped facts are counted in the progress under this prefix.
+DROPPED = "dropped_"
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A chunk that the model could not do, and the code of the reason."""
+
+    chunk: Pending
+    reason: str
+
+
+@dataclass
+class Job:
+    """An operation whose content is staged. `counts` adds up over all its rounds; they are stored as its progress."""
+
+    database: Database
+    embedder: Embedder | RemoteEmbedder
+    extractor: Extractor
+    settings: Settings
+    round: Round
+    bank: Bank
+    config: BankConfig
+    staged: Staged
+    counts: dict[str, int]
+    stopped: ModelError | None = None
+    _gate: asyncio.Semaphore = field(init=False)
+    _model: int | None = None
+
+    def __post_init__(self) -> None:
+        """Set how many chunks are with the model at once."""
+        self._gate = asyncio.Semaphore(self.settings.retain.extraction_concurrency)
+
+    async def extract(self) -> None:
+        """Extract and store chunks until none is left or the round is over; raises what stops a round."""
+        while not self.round.over():
+            async with self.database.connection() as connection:
+                waiting = await chunks.pending(
+                    connection, self.round.claim.lease.operation_id, self.config.retain_chunk_batch_size
+                )
+            if not waiting:
+                return
+            await self._extract_batch(waiting)
+            if self.stopped:
+                raise self.stopped
+
+    async def _extract_batch(self, waiting: Sequence[Pending]) -> None:
+        """Extract chunks side by side; whatever has finished meanwhile is stored together."""
+        finished: asyncio.Queue[Done | Lost | None] = asyncio.Queue()
+        async with asyncio.TaskGroup() as tasks:
+            for chunk in waiting:
+                tasks.create_task(self._extract_one(chunk, finished))
+            left = len(waiting)
+            while left:
+                ready = [await finished.get()]
+                while not finished.empty():
+                    ready.append(finished.get_nowait())
+                left -= len(ready)
+                await self._store([one for one in ready if one is not None])
+
+    async def _extract_one(self, chunk: Pending, finished: "asyncio.Queue[Done | Lost | None]") -> None:
+        """Put into the queue what became of a chunk: None where it was left for a later round."""
+        async with self._gate:
+            if self.stopped or self.round.over():
+                finished.put_nowait(None)
+                return
+            try:
+                extraction = await self.extractor.extract(self._work(chunk))
+            except LOST as error:
+                finished.put_nowait(Lost(chunk, error.code))
+            except STOPPED as error:
+                self.stopped = self.stopped or error
+                finished.put_nowait(None)
+            else:
+                finished.put_nowait(writing.prepared(chunk, extraction, self.config.entities_allow_free_form))
+
+    def _work(self, chunk: Pending) -> ChunkWork:
+        about, claim = chunk.about, self.round.claim
+        return ChunkWork(
+            text=chunk.text,
+            config=self.config,
+            anchor=about.mentioned_at,
+            number=chunk.ordinal + 1,
+            total=chunk.total,
+            context=about.context,
+            metadata=about.metadata,
+            # A bank id is an address, not a name that facts may speak of.
+            narrator="" if self.bank.name == self.bank.bank_id else self.bank.name,
+            entities=tuple(EntityInput(name, kind) for name, kind in about.entities),
+            ledger=StoredLedger(
+                self.database, Caller(claim.bank, claim.audience_id, claim.lease.operation_id)
+            ),
+        )
+
+    async def _store(self, ready: Sequence[Done | Lost]) -> None:
+        """Store finished chunks and say how far the operation is, in one transaction."""
+        if not ready:
+            return
+        done = [one for one in ready if isinstance(one, Done)]
+        lost = {one.chunk.id: one.reason for one in ready if isinstance(one, Lost)}
+        group = await self._with_vectors(done)
+        keep_text = self.config.store_document_text
+        counts = Counter(self.counts)
+        async with self.round.writing() as connection:
+            if group.done:
+                written = await writing.write(connection, self.round.claim, group, keep_text=keep_text)
+                counts.update(
+                    {"chunks_extracted": written.chunks, "facts": written.facts, "links": written.links}
+                )
+                counts.update({f"{DROPPED}{reason}": count for reason, count in written.dropped.items()})
+            operation = self.round.claim.lease.operation_id
+            failed = await chunks.fail(connection, operation, lost, keep_text=keep_text)
+            counts["chunks_failed"] += len(failed)
+            processed = counts["chunks_extracted"] + counts["chunks_failed"]
+            await self.round.report(connection, "extraction", processed, self.staged.chunks, **counts)
+        self.counts = dict(counts)
+
+    async def _with_vectors(self, done: Sequence[Done]) -> Group:
+        """Return chunks with the vectors of their facts; texts that the bank has embedded before are not embedded."""
+        facts = [fact for one in done for fact in one.facts]
+        dimensions = self.embedder.dimensions
+        async with self.database.connection() as connection:
+            model = await self._model_number(connection)
+            hashes = list({fact.text_hash for fact in facts})
+            known = await units.known_vectors(connection, self.bank.id, model, hashes, dimensions)
+        missing = {fact.text_hash: fact.text for fact in facts if fact.text_hash not in known}
+        fresh = await embed(self.embedder, list(missing.values()))
+        known |= dict(zip(missing, fresh, strict=True))
+        rows = [known[fact.text_hash] for fact in facts]
+        return Group(done, np.stack(rows) if rows else np.empty((0, dimensions), np.float32), model)
+
+    async def _model_number(self, connection: Any) -> int:
+        if self._model is None:
+            self._model = await models.embedding_model(
+                connection, self.embedder.model, self.embedder.dimensions
+            )
+        return self._model
+
+    async def end(self, left: Counts) -> Outcome:
+        """Return the outcome of an operation without pending chunks; raises when all of it was lost."""
+        errors = [*self.staged.errors, *left.errors]
+        result = await self._result(left, errors)
+        if not errors:
+            return Outcome(result=result)
+        message = f"{len(errors)} of {self._parts} parts were lost; {errors[0]}"
+        if not self.counts.get("chunks_extracted") and not self.staged.unchanged:
+            async with self.round.writing() as connection:
+                await retains.set_result(connection, self.round.claim.lease.operation_id, result)
+            raise ModelError(message) if left.failed else Conflict(message)
+        return Outcome(result=result, error_message=message)
+
+    @property
+    def _parts(self) -> int:
+        """How many chunks and left out documents there were."""
+        return self.staged.chunks + len(self.staged.errors)
+
+    async def _result(self, left: Counts, errors: Sequence[str]) -> dict[str, Any]:
+        """Return what the operation did, by number: the wire's names where it has one."""
+        claim = self.round.claim
+        async with self.database.connection() as connection:
+            spent = await llm_calls.spent(connection, claim.lease.operation_id, Viewer((claim.audience_id,)))
+        dropped = {
+            name.removeprefix(DROPPED): count
+            for name, count in self.counts.items()
+            if name.startswith(DROPPED)
+        }
+        return {
+            "unit_ids_count": self.counts.get("facts", 0),
+            "extraction_errors_count": len(errors),
+            "extraction_errors_sample": list(errors[:ERROR_SAMPLE]),
+            "dropped_by_reason": dropped,
+            "facts_kept": self.counts.get("facts", 0),
+            "facts_dropped": sum(dropped.values()),
+            "links": self.counts.get("links", 0),
+            "chunks_in": self.staged.chunks,
+            "chunks_out": self.counts.get("chunks_extracted", 0),
+            "chunks_failed": left.failed,
+            "chunks_unchanged": self.staged.unchanged,
+            "documents_skipped": dict(self.staged.skipped),
+            "llm_calls": spent.calls,
+            "usage": {
+                "input_tokens": spent.input_tokens,
+                "output_tokens": spent.output_tokens,
+                "total_tokens": spent.input_tokens + spent.output_tokens,
+                "cached_tokens": spent.cached_tokens,
+                "thoughts_tokens": spent.thoughts_tokens,
+            },
+            "cost": spent.cost,
+        }

@@ -1,0 +1,33 @@
+"""Extraction without a model: the built-in engine's findings as facts."""
+
+from dataclasses import dataclass
+
+from memorybank.llm.extractive import Finding, extract
+from memorybank.model import EntityInput, Fact, FactType
+from memorybank.retain import facts, guards
+from memorybank.retain.extraction import ChunkWork, Extraction
+
+
+@dataclass(frozen=True)
+class SentenceExtractor:
+    """Every mode with a model, when none is set: sentences as facts, names as entities, dates resolved."""
+
+    async def extract(self, chunk: ChunkWork) -> Extraction:
+        """Return the statements of a chunk."""
+        found = extract(chunk.text, chunk.anchor, context=chunk.context)
+        made, dropped = facts.once(_fact(finding) for finding in found)
+        return Extraction(made, dropped=dropped)
+
+
+def _fact(finding: Finding) -> Fact:
+    return Fact(
+        text=guards.cut(finding.text),
+        fact_type=FactType(finding.fact_type),
+        occurred_start=finding.occurred.start if finding.occurred else None,
+        occurred_end=finding.occurred.end if finding.occurred else None,
+        mentioned_at=finding.mentioned,
+        entities=tuple(
+            EntityInput(name, "PERSON") if name == finding.speaker else EntityInput(name)
+            for name in finding.entities
+        ),
+    )

@@ -1,0 +1,223 @@
+"""Retain: content in, facts, names and links stored. `submit` queues the work, `work` does a round of it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from memorybank import clock
+from memorybank.errors import BadRequest, Conflict
+from memorybank.ids import new_id
+from memorybank.llm.embedding import Embedder, RemoteEmbedder
+from memorybank.model import Bank, RetainItem
+from memorybank.operations import PRIORITY_BACKGROUND, PRIORITY_INTERACTIVE, Kind, Outcome
+from memorybank.retain import intake, payload, staging
+from memorybank.retain.extraction import Extractor
+from memorybank.retain.job import Job
+from memorybank.retain.payload import Batch, Staged
+from memorybank.rounds import Round
+from memorybank.settings import BankConfig, Settings, resolve_bank, strategy_named
+from memorybank.storage import banks, chunks, operations, retains
+from memorybank.storage.operations import NewOperation
+from memorybank.storage.pool import Database
+
+#: A request with more characters is cut and counted in a thread: it would hold up the event loop.
+LONG_REQUEST_CHARS = 100_000
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A request that was taken: its operation, one for each strategy, and the children that do the work."""
+
+    operation_id: UUID
+    operation_ids: tuple[UUID, ...]
+    children: tuple[UUID, ...]
+    items_count: int
+    replayed: bool = False
+
+
+@dataclass(frozen=True)
+class Retain:
+    """The stage. `extractor_for` gives what draws facts under a bank's configuration."""
+
+    database: Database
+    embedder: Embedder | RemoteEmbedder
+    extractor_for: Callable[[BankConfig], Extractor]
+    settings: Settings
+
+    async def submit(
+        self,
+        bank: Bank,
+        audience_id: int,
+        items: Sequence[RetainItem],
+        *,
+        operation_id: UUID | None = None,
+        interactive: bool = False,
+    ) -> Submitted:
+        """Check items and queue their work; `interactive`: the caller runs the children himself, now.
+
+        `operation_id` is the client's key: the same one again gives the same answer and no new work.
+        Raises InvalidInput or BadRequest, naming item and field, and Conflict for an operation_id of another bank or
+        kind.
+        """
+        cleaned = intake.clean(
+            items, intake.Limits(self.settings.retain, lambda name: self._config(bank, name))
+        )
+        groups = intake.by_strategy(cleaned)
+        wanted = None if interactive else operation_id
+        if not interactive:
+            intake.refuse_repeated_documents(cleaned)
+        if wanted and len(groups) > 1:
+            raise BadRequest("operation_id cannot be used with items of several strategies")
+        replay = await self._replay(bank, wanted) if wanted else None
+        return replay or await self._queue(bank, audience_id, groups, wanted, interactive)
+
+    async def work(self, round_: Round) -> Outcome:
+        """Do a round of one operation: the handler of `Kind.RETAIN`."""
+        job = await self._begin(round_)
+        await job.extract()
+        async with self.database.connection() as connection:
+            left = await chunks.counts(connection, round_.claim.lease.operation_id)
+        if left.pending:
+            return Outcome(more=True)
+        return await job.end(left)
+
+    def _config(self, bank: Bank, strategy: str | None) -> BankConfig:
+        """Return what holds for a bank under a strategy."""
+        own = resolve_bank(self.settings.bank, bank.config)
+        return resolve_bank(self.settings.bank, bank.config, strategy_named(own, strategy))
+
+    async def _replay(self, bank: Bank, operation_id: UUID) -> Submitted | None:
+        """Return the answer to a request that was taken before; raises Conflict where the id means something else."""
+        async with self.database.connection() as connection:
+            known = await retains.submission(connection, operation_id)
+        if known is None:
+            return None
+        if known.bank != bank.id or known.kind != Kind.BATCH_RETAIN:
+            raise Conflict(f"operation_id {operation_id} is in use for something else")
+        return Submitted(operation_id, (operation_id,), known.children, known.items_count, replayed=True)
+
+    async def _queue(
+        self,
+        bank: Bank,
+        audience_id: int,
+        groups: dict[str | None, list[RetainItem]],
+        wanted: UUID | None,
+        interactive: bool,
+    ) -> Submitted:
+        """Queue a parent with its children for each strategy."""
+        made: list[NewOperation] = []
+        for strategy, items in groups.items():
+            parts = await self._cut(strategy, items)
+            made += family(bank, audience_id, parts, wanted or new_id(), interactive)
+        try:
+            async with self.database.transaction() as connection:
+                await operations.submit(connection, made)
+        except Conflict:
+            # The same request came twice at once, and the other one was first.
+            replay = await self._replay(bank, wanted) if wanted else None
+            if replay is None:
+                raise
+            return replay
+        parents = tuple(operation.id for operation in made if operation.is_parent)
+        children = tuple(operation.id for operation in made if not operation.is_parent)
+        return Submitted(parents[0], parents, children, sum(map(len, groups.values())))
+
+    async def _cut(self, strategy: str | None, items: Sequence[RetainItem]) -> list[intake.Child]:
+        """Return the children of one strategy's items."""
+        arguments = (strategy, items, clock.now(), self.settings.retain.batch_tokens)
+        if sum(len(item.content) for item in items) > LONG_REQUEST_CHARS:
+            return await asyncio.to_thread(intake.children, *arguments)
+        return intake.children(*arguments)
+
+    async def _begin(self, round_: Round) -> Job:
+        """Return the operation with its content in documents and chunks."""
+        claim = round_.claim
+        async with self.database.connection() as connection:
+            bank = await banks.by_number(connection, claim.bank)
+            carried = await retains.carried(connection, claim.lease.operation_id)
+        told: Batch | Staged = payload.from_json(claim.payload)
+        config = self._config(bank, told.strategy)
+        counts = dict(carried.counts)
+        if isinstance(told, Batch):
+            async with round_.writing() as connection:
+                told = await staging.stage(connection, claim, told, config)
+                await round_.report(connection, "staging", 0, told.chunks)
+        elif carried.again:
+            async with round_.writing() as connection:
+                await chunks.retry_failed(connection, claim.lease.operation_id)
+            counts["chunks_failed"] = 0
+        return Job(
+            self.database,
+            self.embedder,
+            self.extractor_for(config),
+            self.settings,
+            round_,
+            bank,
+            config,
+            told,
+            counts,
+        )
+
+
+def family(
+    bank: Bank, audience_id: int, parts: Sequence[intake.Child], parent: UUID, interactive: bool
+) -> list[NewOperation]:
+    """Return a parent operation and its children, the parent first."""
+    priority = PRIORITY_INTERACTIVE if interactive else PRIORITY_BACKGROUND
+    head = NewOperation(
+        id=parent,
+        bank=bank.id,
+        audience_id=audience_id,
+        kind=Kind.BATCH_RETAIN,
+        is_parent=True,
+        priority=priority,
+        items_count=sum(part.items for part in parts),
+        result=_parent_result(parts),
+    )
+    children = [
+        NewOperation(
+            id=new_id(),
+            bank=bank.id,
+            audience_id=audience_id,
+            kind=Kind.RETAIN,
+            payload=payload.to_json(part.batch),
+            parent=parent,
+            priority=priority,
+            serial_keys=part.document_ids,
+            items_count=part.items,
+            result=_child_result(part, parent, index, len(parts)),
+            rung=interactive,
+        )
+        for index, part in enumerate(parts, 1)
+    ]
+    return [head, *children]
+
+
+def _parent_result(parts: Sequence[intake.Child]) -> dict[str, Any]:
+    """Return what a parent says of its submission: the wire's `result_metadata`."""
+    ids = [document for part in parts for document in part.document_ids]
+    return {
+        "items_count": sum(part.items for part in parts),
+        "total_tokens": sum(part.tokens for part in parts),
+        "num_sub_batches": len(parts),
+        "is_parent": True,
+        **_only_document(ids),
+    }
+
+
+def _child_result(part: intake.Child, parent: UUID, index: int, count: int) -> dict[str, Any]:
+    """Return what a child says of its submission."""
+    return {
+        "items_count": part.items,
+        "parent_operation_id": str(parent),
+        "sub_batch_index": index,
+        "total_sub_batches": count,
+        "total_tokens": part.tokens,
+        **_only_document(part.document_ids),
+    }
+
+
+def _only_document(ids: Sequence[str]) -> dict[str, str]:
+    return {"document_id": ids[0]} if len(ids) == 1 else {}

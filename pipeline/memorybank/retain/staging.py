@@ -1,0 +1,202 @@
+"""The first step of an operation: its content becomes documents and pending chunks, in one transaction.
+
+After it the operation's payload holds no content any more, so it is done exactly once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from memorybank import clock
+from memorybank.ids import new_id
+from memorybank.model import RetainItem
+from memorybank.operations import Claim
+from memorybank.retain import delta
+from memorybank.retain.chunking import ChunkSize, chunk, json_turns
+from memorybank.retain.payload import APPEND, Batch, DocumentPart, Staged, staged_json
+from memorybank.settings import BankConfig
+from memorybank.storage import chunks, documents, entities, retains
+from memorybank.storage.chunks import About
+from memorybank.storage.queries import Connection
+from memorybank.storage.units import MAX_ORDINAL
+
+#: What stands between the items of a document, and between its text and what is appended.
+BETWEEN = "\n\n"
+#: Why a document is left out although nothing is wrong: a later request was faster.
+STALE = "stale"
+
+
+@dataclass
+class _Tally:
+    """What staging did so far."""
+
+    chunks: int = 0
+    unchanged: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+    def skip(self, reason: str, message: str) -> None:
+        self.skipped[reason] += 1
+        if reason != STALE:
+            self.errors.append(message)
+
+
+@dataclass(frozen=True)
+class Staging:
+    """The work on one operation's content."""
+
+    connection: Connection
+    claim: Claim
+    batch: Batch
+    config: BankConfig
+    now: datetime
+
+    @property
+    def operation(self) -> UUID:
+        """The operation whose chunks these are."""
+        return self.claim.lease.operation_id
+
+
+async def stage(connection: Connection, claim: Claim, batch: Batch, config: BankConfig) -> Staged:
+    """Store the batch as documents and pending chunks, and take it out of the payload; inside `Round.writing()`."""
+    work = Staging(connection, claim, batch, config, clock.now())
+    tally = _Tally()
+    held = await documents.lock(connection, claim.bank, [part.id for part in batch.documents])
+    for part in sorted(batch.documents, key=lambda part: part.id):
+        await _stage_document(work, part, held.get(part.id), tally)
+    staged = Staged(
+        strategy=batch.strategy,
+        documents=tuple(part.id for part in batch.documents),
+        chunks=tally.chunks,
+        unchanged=tally.unchanged,
+        skipped=dict(tally.skipped),
+        errors=tuple(tally.errors),
+    )
+    await retains.set_payload(connection, work.operation, staged_json(staged))
+    return staged
+
+
+async def _stage_document(
+    work: Staging, part: DocumentPart, held: documents.Held | None, tally: _Tally
+) -> None:
+    refused = _refusal(work, part, held)
+    if refused:
+        tally.skip(*refused)
+        return
+    old = await chunks.of_document(work.connection, held.number) if held else []
+    pieces = [piece for item in part.items for piece in _pieces(item, work.config)]
+    appends = part.update_mode == APPEND
+    change = delta.appended(old, pieces) if appends else delta.compare(old, pieces)
+    if max(change.new, default=0) > MAX_ORDINAL:
+        tally.skip("too_many_chunks", f"document {part.id}: it would have more than {MAX_ORDINAL} chunks")
+        return
+    document = _document(work, part, held if appends else None)
+    number = await documents.put(work.connection, work.claim.bank, work.claim.audience_id, document, work.now)
+    await _apply(work, number, change)
+    tally.chunks += len(change.new) + len(change.retried)
+    tally.unchanged += change.unchanged
+
+
+def _refusal(work: Staging, part: DocumentPart, held: documents.Held | None) -> tuple[str, str] | None:
+    """Return why a document cannot be written as asked: a reason to count and a message, or None."""
+    if held is None:
+        return None
+    if held.audience_id != work.claim.audience_id:
+        return "other_audience", f"document {part.id}: the id is taken"
+    if part.update_mode == APPEND:
+        if held.original_text is None:
+            return "text_not_kept", f"document {part.id}: its text was not kept, so nothing can be appended"
+        return None
+    if held.submitted_at > work.batch.submitted_at:
+        return STALE, f"document {part.id}: a later request has replaced it already"
+    return None
+
+
+def _pieces(item: RetainItem, config: BankConfig) -> list[delta.Piece]:
+    """Return the chunks of one item; items never share a chunk, for each has its own date, context and tags."""
+    size = ChunkSize.of(config.retain_chunk_size, config.retain_structured_chunk_size)
+    about = _about(item)
+    return [delta.Piece(text, delta.content_hash(text), about) for text in chunk(item.content, size)]
+
+
+def _about(item: RetainItem) -> About:
+    return About(
+        context=item.context,
+        mentioned_at=item.timestamp,
+        mentioned_at_assumed=item.timestamp_assumed,
+        tags=item.tags,
+        metadata=item.metadata,
+        observation_scopes=_scopes(item),
+        entities=tuple((entity.text, entity.type) for entity in item.entities),
+        resolve_entities=item.resolve_entities,
+        strategy=item.strategy,
+    )
+
+
+def _scopes(item: RetainItem) -> str | list[list[str]] | None:
+    scopes = item.observation_scopes
+    return scopes if isinstance(scopes, str | None) else [list(scope) for scope in scopes]
+
+
+def _document(work: Staging, part: DocumentPart, held: documents.Held | None) -> documents.NewDocument:
+    """Return the document as it shall be; `held` is what it is appended to."""
+    first = part.items[0]
+    texts = [item.content for item in part.items]
+    if held is not None and held.original_text is not None:
+        texts = [held.original_text, *texts]
+    text = joined(texts)
+    tags = dict.fromkeys([*(held.tags if held else ()), *(tag for item in part.items for tag in item.tags)])
+    return documents.NewDocument(
+        id=part.id,
+        original_text=text if work.config.store_document_text else None,
+        text_length=len(text),
+        content_hash=sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        submitted_at=max(work.batch.submitted_at, held.submitted_at) if held else work.batch.submitted_at,
+        retain_params=held.retain_params if held else _params(first),
+        metadata=first.metadata,
+        tags=tuple(tags),
+        observation_scopes=_scopes(first),
+    )
+
+
+def _params(first: RetainItem) -> dict[str, Any]:
+    """Return what a document remembers of how it was sent: the wire's `retain_params`."""
+    params = {
+        "context": first.context or None,
+        "event_date": first.timestamp.isoformat() if first.timestamp else None,
+        "event_date_assumed": first.timestamp_assumed or None,
+        "metadata": dict(first.metadata) or None,
+        "observation_scopes": _scopes(first),
+        "strategy": first.strategy,
+    }
+    return {key: value for key, value in params.items() if value is not None}
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Return texts as one; JSON arrays become one array."""
+    turns = [json_turns(text) for text in texts]
+    if len(texts) > 1 and all(turns):
+        return f"[{','.join(turn for part in turns for turn in part or ())}]"
+    return BETWEEN.join(texts)
+
+
+async def _apply(work: Staging, number: int, change: delta.Delta) -> None:
+    """Bring the stored chunks of a document to what they shall be."""
+    connection = work.connection
+    if change.gone:
+        named = await entities.of_chunks(connection, change.gone)
+        await chunks.delete(connection, change.gone)
+        await entities.prune(connection, work.claim.bank, named)
+    await chunks.move(connection, change.moved)
+    for chunk_id, about in change.described.items():
+        await chunks.describe(connection, chunk_id, about, work.now)
+    await chunks.adopt(connection, work.operation, change.retried)
+    made = [
+        chunks.NewChunk(new_id(), number, ordinal, piece.text, piece.content_hash, piece.about)
+        for ordinal, piece in change.new.items()
+    ]
+    await chunks.add(connection, work.claim.bank, work.claim.audience_id, work.operation, made, work.now)

@@ -1,0 +1,48 @@
+"""The modes that keep a chunk as it stands: one fact, its text the chunk's. Pure but for the model that is asked.
+
+`chunks` asks no model. `verbatim` asks for dates and names only: those of all facts that the model finds.
+"""
+
+from dataclasses import dataclass, replace
+
+from memorybank.model import EntityInput, Fact
+from memorybank.retain.dates import Evidence
+from memorybank.retain.extraction import ChunkWork, Extraction, Extractor
+
+
+@dataclass(frozen=True)
+class ChunksExtractor:
+    """One fact a chunk; its only names are those that the caller gave."""
+
+    async def extract(self, chunk: ChunkWork) -> Extraction:
+        """Return the chunk as a fact."""
+        return Extraction(facts=(_whole(chunk),))
+
+
+@dataclass(frozen=True)
+class VerbatimExtractor:
+    """One fact a chunk, with the names and the dates that `inner` finds in it."""
+
+    inner: Extractor
+
+    async def extract(self, chunk: ChunkWork) -> Extraction:
+        """Return the chunk as a fact; raises what `inner` raises."""
+        found = await self.inner.extract(chunk)
+        dated = [fact for fact in found.facts if fact.occurred_start and fact.occurred_end]
+        starts = [fact.occurred_start for fact in dated if fact.occurred_start]
+        ends = [fact.occurred_end for fact in dated if fact.occurred_end]
+        names: dict[EntityInput, None] = dict.fromkeys(name for fact in found.facts for name in fact.entities)
+        fact = replace(
+            _whole(chunk),
+            occurred_start=min(starts, default=None),
+            occurred_end=max(ends, default=None),
+            place_name=next((fact.place_name for fact in found.facts if fact.place_name), None),
+            entities=tuple(names),
+        )
+        return Extraction((fact,), found.usage, {}, found.attempts)
+
+
+def _whole(chunk: ChunkWork) -> Fact:
+    """Return the text as a fact, said when its first stamped line was."""
+    lines = Evidence(chunk.text, chunk.anchor).lines
+    return Fact(text=chunk.text, mentioned_at=lines[0].said_at if lines else None)

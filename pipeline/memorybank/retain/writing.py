@@ -1,0 +1,202 @@
+"""Stores a group of extracted chunks: facts, search rows, names and links, in one transaction with the mark that the
+chunks are done. So each effect happens exactly once.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+
+from memorybank import clock
+from memorybank.ids import new_id
+from memorybank.model import EntityInput, Fact
+from memorybank.operations import Claim
+from memorybank.retain import entities as names
+from memorybank.retain import links as neighbours
+from memorybank.retain.extraction import Extraction
+from memorybank.retain.indexing import index_terms, text_hash
+from memorybank.storage import chunks, documents, entities, links, units
+from memorybank.storage.chunks import Pending
+from memorybank.storage.queries import Connection
+from memorybank.storage.units import POSITIONS, NewUnit
+
+#: Facts of the same moment are told apart by this, so that lists keep the order in which they were said.
+CHUNK_STEP, FACT_STEP = timedelta(milliseconds=10), timedelta(microseconds=10)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A chunk whose facts are known: `unit` holds each as it will be stored, `names` the entities of each."""
+
+    chunk: Pending
+    extraction: Extraction
+    facts: tuple[NewUnit, ...] = ()
+    names: tuple[tuple[EntityInput, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Chunks that are stored together, with the vectors of all their facts in order (n, d)."""
+
+    done: Sequence[Done]
+    vectors: np.ndarray
+    model: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a transaction stored."""
+
+    chunks: int = 0
+    facts: int = 0
+    entities: int = 0
+    links: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+
+
+def prepared(chunk: Pending, extraction: Extraction, free_form: bool) -> Done:
+    """Return an extracted chunk as it will be stored; `free_form`: keep names beyond those the caller gave."""
+    given = tuple(EntityInput(name, kind) for name, kind in chunk.about.entities)
+    facts = tuple(_unit(chunk, fact, index) for index, fact in enumerate(extraction.facts))
+    named = tuple((*given, *(fact.entities if free_form else ())) for fact in extraction.facts)
+    return Done(chunk, extraction, facts, named)
+
+
+def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
+    about = chunk.about
+    step = chunk.ordinal * CHUNK_STEP + index * FACT_STEP
+    start, end = fact.occurred_start, fact.occurred_end or fact.occurred_start
+    if start is not None and start == end:
+        # Only a moment is moved: the edges of a day or a month are meant.
+        start = end = _later(start, step)
+    said_at = fact.mentioned_at or about.mentioned_at
+    return NewUnit(
+        id=new_id(),
+        document=chunk.document,
+        chunk=chunk.id,
+        position=chunk.ordinal * POSITIONS + index,
+        fact_type=str(fact.fact_type),
+        text=fact.text,
+        text_hash=text_hash(fact.text),
+        terms=index_terms(fact.text),
+        context=about.context,
+        place_name=fact.place_name,
+        occurred_start=start,
+        occurred_end=end,
+        mentioned_at=_later(said_at, step),
+        mentioned_at_assumed=about.mentioned_at_assumed and fact.mentioned_at is None,
+        tags=tuple(dict.fromkeys((*about.tags, *fact.tags))),
+        metadata=about.metadata,
+        observation_scopes=about.observation_scopes,
+    )
+
+
+def _later(at: datetime | None, step: timedelta) -> datetime | None:
+    try:
+        return at + step if at else None
+    except OverflowError:
+        return at
+
+
+async def write(connection: Connection, claim: Claim, group: Group, *, keep_text: bool) -> Written:
+    """Store a group; inside `Round.writing()`. Chunks that are gone, or were done before, leave nothing."""
+    await documents.hold(connection, sorted({done.chunk.document for done in group.done}))
+    ids = [done.chunk.id for done in group.done]
+    open_ids = await chunks.finish(connection, claim.lease.operation_id, ids, keep_text=keep_text)
+    group = _only(group, open_ids)
+    facts = [fact for done in group.done for fact in done.facts]
+    now = clock.now()
+    await units.add(connection, claim.bank, claim.audience_id, facts, now)
+    mentioned = await _write_names(connection, claim, group.done, now)
+    made = await _links(connection, claim, group, facts)
+    await units.add_vectors(connection, claim.bank, claim.audience_id, group.model, facts, group.vectors)
+    await links.add(connection, claim.bank, made)
+    dropped: dict[str, int] = defaultdict(int)
+    for done in group.done:
+        for reason, count in done.extraction.dropped.items():
+            dropped[reason] += count
+    return Written(len(group.done), len(facts), mentioned, len(made), dict(dropped))
+
+
+def _only(group: Group, open_ids: set[UUID]) -> Group:
+    """Return the chunks of a group that were still to be done, with their vectors."""
+    if len(open_ids) == len(group.done):
+        return group
+    keep = [done.chunk.id in open_ids for done in group.done for _ in done.facts]
+    done = [done for done in group.done if done.chunk.id in open_ids]
+    return Group(done, group.vectors[np.array(keep, bool)], group.model)
+
+
+async def _write_names(connection: Connection, claim: Claim, done: Sequence[Done], now: datetime) -> int:
+    """Store the names of facts; return how many entities they mention."""
+    mentions = [
+        (
+            unit.id,
+            names.Mention(one.chunk.document, name.text, name.type, not one.chunk.about.resolve_entities),
+        )
+        for one in done
+        for unit, of_fact in zip(one.facts, one.names, strict=True)
+        for name in of_fact
+    ]
+    if not mentions:
+        return 0
+    bank, audience = claim.bank, claim.audience_id
+    wanted = list(dict.fromkeys(mention for _, mention in mentions))
+    known = await entities.find(connection, bank, audience, [mention.key for mention in wanted])
+    present = await entities.of_documents(connection, sorted({one.chunk.document for one in done}))
+    found = names.resolve(wanted, known, present, _said(done))
+    ids = await entities.ensure(connection, bank, found.names, now)
+    keys = [(unit, found.key_of.get(mention)) for unit, mention in mentions]
+    pairs = dict.fromkeys((unit, ids[key]) for unit, key in keys if key is not None)
+    await entities.mention(connection, bank, list(pairs))
+    if found.learned:
+        learned = [entities.Learned(key, name, ids[target]) for key, name, target in found.learned]
+        await entities.learn(connection, bank, audience, learned)
+    for document, source, target in found.moved:
+        await entities.move_mentions(connection, document, source, ids[target])
+    await entities.prune(connection, bank, [source for _, source, _ in found.moved])
+    return len(ids)
+
+
+def _said(done: Sequence[Done]) -> dict[int, list[tuple[str, str]]]:
+    """Return, by document, the names that its chunks equate in words."""
+    said: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for one in done:
+        spelled = {name.text for of_fact in one.names for name in of_fact}
+        said[one.chunk.document] += names.said_aliases(one.chunk.text, spelled)
+    return said
+
+
+async def _links(
+    connection: Connection, claim: Claim, group: Group, facts: Sequence[NewUnit]
+) -> list[links.Link]:
+    """Return the links of new facts: to what is near in meaning, and to their causes."""
+    stored = await units.newest_vectors(
+        connection, claim.bank, claim.audience_id, group.model, group.vectors.shape[1], neighbours.WINDOW
+    )
+    found = neighbours.near(group.vectors, stored.vectors)
+    rows = neighbours.targets(found)
+    address = {row: (int(stored.documents[row]), int(stored.positions[row])) for row in rows}
+    at = await units.at(connection, claim.bank, claim.audience_id, list(address.values()))
+    made: list[links.Link] = []
+    counts: dict[int, int] = defaultdict(int)
+    for one in found:
+        fact = facts[one.source]
+        near = facts[one.target] if one.in_batch else None
+        target = (near.id, near.fact_type) if near else at.get(address[one.target])
+        if target and target[1] == fact.fact_type and counts[one.source] < neighbours.LINKS:
+            counts[one.source] += 1
+            made.append(links.Link(fact.id, target[0], links.SEMANTIC, one.cosine))
+    return made + _causes(group.done)
+
+
+def _causes(done: Sequence[Done]) -> list[links.Link]:
+    return [
+        links.Link(one.facts[index].id, one.facts[cause].id, links.CAUSED_BY, 1.0)
+        for one in done
+        for index, fact in enumerate(one.extraction.facts)
+        for cause in fact.causes
+    ]

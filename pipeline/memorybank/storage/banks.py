@@ -1,0 +1,126 @@
+"""Banks: the outer wall around everything remembered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from memorybank.audience import Viewer
+from memorybank.errors import NotFound
+from memorybank.model import Bank
+from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
+
+
+@dataclass(frozen=True)
+class BankListing:
+    """A bank in the list: what it holds, as far as the viewer may see."""
+
+    bank: Bank
+    fact_count: int
+    last_document_at: datetime | None
+    last_write_at: datetime | None
+
+
+@dataclass(frozen=True)
+class BankPage:
+    """One page of the list and how many banks match in all."""
+
+    banks: tuple[BankListing, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What went with a bank."""
+
+    units: int = 0
+    entities: int = 0
+    documents: int = 0
+
+    @property
+    def total(self) -> int:
+        """Units, entities and documents together: the wire's `deleted_count`."""
+        return self.units + self.entities + self.documents
+
+
+async def ensure(connection: Connection, bank_id: str, now: datetime) -> Bank:
+    """Return a bank, making it and its `bank` audience on first use; the name begins as the id."""
+    row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
+    if row is None:
+        await execute(connection, "banks.add", {"bank_id": bank_id, "now": now})
+        row = await fetch_row(connection, "banks.get", {"bank_id": bank_id})
+    return _bank(row)
+
+
+async def get(connection: Connection, bank_id: str) -> Bank:
+    """Return a bank; raises NotFound."""
+    return _found(await fetch_one(connection, "banks.get", {"bank_id": bank_id}), bank_id)
+
+
+async def by_number(connection: Connection, bank: int) -> Bank:
+    """Return the bank with this inner number; raises NotFound."""
+    return _found(await fetch_one(connection, "banks.by_number", {"bank": bank}), str(bank))
+
+
+async def lock(connection: Connection, bank_id: str) -> Bank:
+    """Return a bank and hold it until the transaction ends, so that what was read can be changed; raises NotFound."""
+    return _found(await fetch_one(connection, "banks.lock", {"bank_id": bank_id}), bank_id)
+
+
+async def set_name(connection: Connection, bank: Bank, name: str, now: datetime) -> Bank:
+    """Name a bank."""
+    return _bank(await fetch_row(connection, "banks.set_name", {"bank": bank.id, "name": name, "now": now}))
+
+
+async def set_config(connection: Connection, bank: Bank, config: Mapping[str, Any], now: datetime) -> Bank:
+    """Replace a bank's overrides."""
+    parameters = {"bank": bank.id, "config": Jsonb(dict(config)), "now": now}
+    return _bank(await fetch_row(connection, "banks.set_config", parameters))
+
+
+async def list_(connection: Connection, viewer: Viewer, q: str | None, limit: int, offset: int) -> BankPage:
+    """Return banks whose id or name contains `q`, the one written to last first."""
+    parameters = {"q": q, "limit": limit, "offset": offset, **viewer.parameters()}
+    rows = await fetch_all(connection, "banks.page", parameters)
+    total = await fetch_row(connection, "banks.count", {"q": q})
+    return BankPage(tuple(_listing(row) for row in rows), int(total["total"]))
+
+
+async def default_audience(connection: Connection, bank: int) -> int:
+    """Return the audience of whoever may use the bank: where retain writes unless told otherwise."""
+    return int((await fetch_row(connection, "banks.default_audience", {"bank": bank}))["id"])
+
+
+async def delete(connection: Connection, bank_id: str) -> Deleted:
+    """Delete a bank with all it holds and return how much that was; an unknown bank is no error.
+
+    Runs in the caller's transaction. Work in flight is locked out first (its rows go, so it writes nothing more).
+    """
+    row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
+    if row is None:
+        return Deleted()
+    bank = {"bank": row["id"]}
+    await execute(connection, "banks.lock_operations", bank)
+    if await fetch_one(connection, "banks.lock_all", bank) is None:
+        return Deleted()
+    counts = await fetch_row(connection, "banks.held", bank)
+    for step in ("operations", "postings", "embeddings", "unit_links", "unit_entities", "units"):
+        await execute(connection, f"banks.delete_{step}", bank)
+    await execute(connection, "banks.delete", bank)
+    return Deleted(**counts)
+
+
+def _found(row: Row | None, bank_id: str) -> Bank:
+    if row is None:
+        raise NotFound(f"Bank '{bank_id}' not found")
+    return _bank(row)
+
+
+def _bank(row: Row) -> Bank:
+    return Bank(row["id"], row["bank_id"], row["name"], row["config"], row["created_at"], row["updated_at"])
+
+
+def _listing(row: Row) -> BankListing:
+    return BankListing(_bank(row), row["fact_count"], row["last_document_at"], row["last_write_at"])

@@ -1,0 +1,114 @@
+"""Documents: what was retained under one id, and the number that addresses its units."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+import memorybank.storage.entities as entities
+from memorybank.audience import Viewer
+from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
+
+
+@dataclass(frozen=True)
+class Held:
+    """A document as staging finds it."""
+
+    number: int
+    id: str
+    audience_id: int
+    original_text: str | None
+    retain_params: Mapping[str, Any]
+    tags: tuple[str, ...]
+    submitted_at: datetime
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A document as it shall be. `original_text` None: its text is not kept."""
+
+    id: str
+    original_text: str | None
+    text_length: int
+    content_hash: str
+    submitted_at: datetime
+    retain_params: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    observation_scopes: str | list[list[str]] | None = None
+
+
+async def lock(connection: Connection, bank: int, ids: Sequence[str]) -> dict[str, Held]:
+    """Return those of the documents that exist, held in the order of their ids until the transaction ends."""
+    rows = await fetch_all(connection, "documents.lock", {"bank": bank, "ids": list(ids)})
+    return {row["id"]: _held(row) for row in rows}
+
+
+async def put(
+    connection: Connection, bank: int, audience_id: int, document: NewDocument, now: datetime
+) -> int:
+    """Write a document, new or known, and return its number."""
+    parameters = {
+        "bank": bank,
+        "audience_id": audience_id,
+        "id": document.id,
+        "original_text": document.original_text,
+        "text_length": document.text_length,
+        "content_hash": document.content_hash,
+        "submitted_at": document.submitted_at,
+        "retain_params": Jsonb(dict(document.retain_params)),
+        "metadata": Jsonb(dict(document.metadata)),
+        "tags": list(document.tags),
+        "observation_scopes": Jsonb(document.observation_scopes) if document.observation_scopes else None,
+        "now": now,
+    }
+    return int((await fetch_row(connection, "documents.put", parameters))["number"])
+
+
+async def hold(connection: Connection, numbers: Sequence[int]) -> None:
+    """Keep documents from being deleted until the transaction ends; taken before their chunks are touched."""
+    await execute(connection, "documents.hold", {"numbers": list(numbers)})
+
+
+async def delete(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> int | None:
+    """Delete a document with all that came from it; return how many units went, None where there is no such document.
+
+    Runs in the caller's transaction. Names that nothing mentions any more go too.
+    """
+    parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
+    row = await fetch_one(connection, "documents.lock_one", parameters)
+    if row is None:
+        return None
+    number = {"number": row["number"]}
+    named = await entities.of_documents(connection, [row["number"]])
+    units = await fetch_row(connection, "documents.count_units", number)
+    await execute(connection, "documents.delete", number)
+    await entities.prune(connection, bank, [entity.id for entity in named])
+    return int(units["units"])
+
+
+async def set_tags(
+    connection: Connection, bank: int, document_id: str, tags: Sequence[str], viewer: Viewer, now: datetime
+) -> bool:
+    """Replace the tags of a document, its chunks and its units; return whether the document exists."""
+    parameters = {"bank": bank, "id": document_id, "tags": list(tags), "now": now, **viewer.parameters()}
+    row = await fetch_one(connection, "documents.lock_one", parameters)
+    if row is None:
+        return False
+    for table in ("document", "chunks", "units"):
+        await execute(connection, f"documents.tag_{table}", {"number": row["number"], **parameters})
+    return True
+
+
+def _held(row: Row) -> Held:
+    return Held(
+        row["number"],
+        row["id"],
+        row["audience_id"],
+        row["original_text"],
+        row["retain_params"],
+        tuple(row["tags"]),
+        row["submitted_at"],
+    )

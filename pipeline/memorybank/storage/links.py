@@ -1,0 +1,40 @@
+"""Links between units: semantic (cosine) and caused_by. Neighbours in time are a range, asked for when recalling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from memorybank.storage import copying
+from memorybank.storage.queries import Connection
+
+SEMANTIC, CAUSED_BY = "semantic", "caused_by"
+
+
+@dataclass(frozen=True)
+class Link:
+    """From a newer unit to another; of `caused_by`, the target is the cause. `weight` in (0, 1]."""
+
+    source: UUID
+    target: UUID
+    kind: str
+    weight: float
+
+
+async def add(connection: Connection, bank: int, links: Sequence[Link]) -> None:
+    """Store links; source, target and kind once each."""
+    arrays = [
+        _rows(bank, kind, [link for link in links if link.kind == kind]) for kind in (SEMANTIC, CAUSED_BY)
+    ]
+    await copying.copy_rows(connection, "links.copy", arrays)
+
+
+def _rows(bank: int, kind: str, links: Sequence[Link]) -> copying.Rows:
+    columns = {"source": "V16", "target": "V16", "kind": f"S{len(kind)}", "weight": copying.FLOAT4}
+    rows = copying.rows(copying.row_type(columns | {"bank": copying.INT8}), len(links))
+    rows["source"] = np.frombuffer(b"".join(link.source.bytes for link in links), "V16")
+    rows["target"] = np.frombuffer(b"".join(link.target.bytes for link in links), "V16")
+    rows["weight"] = [link.weight for link in links]
+    rows["kind"], rows["bank"] = kind.encode(), bank
+    return rows

@@ -1,0 +1,109 @@
+-- name: of_document
+-- audience: staging compares a document that it has locked and whose audience it has checked
+-- The chunks a document has, for delta.
+SELECT id, ordinal, content_hash, state, text IS NOT NULL AS has_text, tags, metadata, observation_scopes, context
+FROM chunk WHERE document = %(document)s ORDER BY ordinal
+
+-- name: copy
+-- audience: staging writes chunks of the audience of its claim
+-- New chunks, pending.
+COPY chunk (id, bank, audience_id, operation, created_at, document, ordinal, text, content_hash, context, mentioned_at,
+            mentioned_at_assumed, tags, metadata, observation_scopes, entities, resolve_entities, strategy) FROM STDIN
+
+-- name: defer_order
+-- Places may be taken twice while chunks change them.
+SET CONSTRAINTS chunk_document_ordinal_key DEFERRED
+
+-- name: check_order
+-- Each place is taken once again.
+SET CONSTRAINTS chunk_document_ordinal_key IMMEDIATE
+
+-- name: move
+-- audience: staging moves chunks of a document that it has locked and whose audience it has checked
+-- New places of chunks.
+UPDATE chunk c SET ordinal = m.ordinal
+FROM unnest(%(ids)s::uuid[], %(ordinals)s::integer[]) AS m (id, ordinal)
+WHERE c.id = m.id
+
+-- name: free_addresses
+-- audience: staging moves chunks of a document that it has locked and whose audience it has checked
+-- Puts units of moving chunks below zero: their addresses are unique at every moment.
+UPDATE memory_unit SET position = -1 - position WHERE chunk = ANY(%(ids)s::uuid[])
+
+-- name: move_units
+-- audience: staging moves chunks of a document that it has locked and whose audience it has checked
+-- Addresses of units follow their chunk; search rows follow by foreign key.
+UPDATE memory_unit u SET position = m.ordinal * 1024 + (-1 - u.position) %% 1024
+FROM unnest(%(ids)s::uuid[], %(ordinals)s::integer[]) AS m (id, ordinal)
+WHERE u.chunk = m.id
+
+-- name: describe_units
+-- audience: staging changes chunks of a document that it has locked and whose audience it has checked
+-- What facts take from their item; tags that a fact has beyond its chunk's stay. Before `describe`, which forgets them.
+UPDATE memory_unit u
+SET tags = (SELECT coalesce(array_agg(DISTINCT tag), '{}')
+            FROM unnest(array(SELECT unnest(u.tags) EXCEPT SELECT unnest(c.tags)) || %(tags)s::text[]) AS tag),
+    metadata = %(metadata)s, observation_scopes = %(observation_scopes)s, context = %(context)s, updated_at = %(now)s
+FROM chunk c
+WHERE c.id = %(id)s AND u.chunk = c.id
+
+-- name: describe
+-- audience: staging changes chunks of a document that it has locked and whose audience it has checked
+-- What a chunk takes from its item.
+UPDATE chunk SET tags = %(tags)s, metadata = %(metadata)s, observation_scopes = %(observation_scopes)s,
+                 context = %(context)s
+WHERE id = %(id)s
+
+-- name: adopt
+-- audience: staging takes over chunks of a document that it has locked and whose audience it has checked
+-- Chunks that an earlier operation lost or never reached.
+UPDATE chunk c SET operation = %(operation)s, state = 'pending', error = NULL, text = m.text
+FROM unnest(%(ids)s::uuid[], %(texts)s::text[]) AS m (id, text)
+WHERE c.id = m.id
+
+-- name: delete
+-- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
+-- Chunks that are gone from the text; their facts go by foreign key.
+DELETE FROM chunk WHERE id = ANY(%(ids)s::uuid[])
+
+-- name: pending
+-- audience: the holder of a lease reads the chunks of its own operation
+-- What an operation must extract next.
+SELECT c.id, c.document, d.id AS document_id, c.ordinal, c.text, c.context, c.mentioned_at, c.mentioned_at_assumed,
+       c.tags, c.metadata, c.observation_scopes, c.entities, c.resolve_entities, c.strategy,
+       (SELECT max(n.ordinal) + 1 FROM chunk n WHERE n.document = c.document) AS total
+FROM chunk c JOIN document d ON d.number = c.document
+WHERE c.operation = %(operation)s AND c.state = 'pending' AND c.text IS NOT NULL
+ORDER BY c.document, c.ordinal
+LIMIT %(limit)s
+
+-- name: finish
+-- audience: the holder of a lease writes the chunks of its own operation
+-- Done, once: a chunk that is gone or was done before is not returned.
+UPDATE chunk SET state = 'extracted', error = NULL, text = CASE WHEN %(keep_text)s THEN text END
+WHERE id = ANY(%(ids)s::uuid[]) AND operation = %(operation)s AND state = 'pending'
+RETURNING id
+
+-- name: fail
+-- audience: the holder of a lease writes the chunks of its own operation
+-- Lost, with the reason.
+UPDATE chunk c SET state = 'failed', error = m.error, text = CASE WHEN %(keep_text)s THEN c.text END
+FROM unnest(%(ids)s::uuid[], %(errors)s::text[]) AS m (id, error)
+WHERE c.id = m.id AND c.operation = %(operation)s AND c.state = 'pending'
+RETURNING c.id
+
+-- name: retry_failed
+-- audience: the holder of a lease writes the chunks of its own operation
+-- Somebody asked for the operation to be done again.
+UPDATE chunk SET state = 'pending', error = NULL
+WHERE operation = %(operation)s AND state = 'failed' AND text IS NOT NULL
+
+-- name: counts
+-- audience: the holder of a lease counts the chunks of its own operation
+-- What is left and what is lost; errors name the chunk, in order.
+SELECT count(*) FILTER (WHERE c.state = 'pending') AS pending,
+       count(*) FILTER (WHERE c.state = 'failed') AS failed,
+       coalesce(array_agg(format('document %%s, chunk %%s: %%s', d.id, c.ordinal, c.error) ORDER BY c.document, c.ordinal)
+                FILTER (WHERE c.state = 'failed'), '{}') AS errors
+FROM chunk c JOIN document d ON d.number = c.document
+WHERE c.operation = %(operation)s AND c.state <> 'extracted'

@@ -1,0 +1,54 @@
+-- name: lock
+-- audience: an operation stages its own documents; the caller compares their audience with that of its claim
+-- Documents about to be written, locked in the order of their ids so that two that share several never deadlock.
+SELECT number, id, audience_id, original_text, retain_params, tags, submitted_at
+FROM document WHERE bank = %(bank)s AND id = ANY(%(ids)s) ORDER BY id FOR UPDATE
+
+-- name: put
+-- Writes a document. Its audience never changes.
+INSERT INTO document (bank, id, audience_id, original_text, text_length, content_hash, retain_params, metadata, tags,
+                      observation_scopes, submitted_at, created_at, updated_at)
+VALUES (%(bank)s, %(id)s, %(audience_id)s, %(original_text)s, %(text_length)s, %(content_hash)s, %(retain_params)s,
+        %(metadata)s, %(tags)s, %(observation_scopes)s, %(submitted_at)s, %(now)s, %(now)s)
+ON CONFLICT (bank, id) DO UPDATE
+SET original_text = excluded.original_text, text_length = excluded.text_length, content_hash = excluded.content_hash,
+    retain_params = excluded.retain_params, metadata = excluded.metadata, tags = excluded.tags,
+    observation_scopes = excluded.observation_scopes, submitted_at = excluded.submitted_at,
+    updated_at = excluded.updated_at
+RETURNING number
+
+-- name: hold
+-- audience: the holder of a lease writes facts of its own documents
+-- Who deletes a document waits for facts being written, and who writes facts sees that it is gone: in this order.
+SELECT number FROM document WHERE number = ANY(%(numbers)s::integer[]) ORDER BY number FOR KEY SHARE
+
+-- name: lock_one
+-- One document that the viewer may see, held for a change.
+SELECT number FROM document
+WHERE bank = %(bank)s AND id = %(id)s AND (%(sees_all)s OR audience_id = ANY(%(audiences)s::bigint[]))
+FOR UPDATE
+
+-- name: count_units
+-- audience: the document was found under the viewer, and its units share its audience
+-- What goes with a document.
+SELECT count(*) AS units FROM memory_unit WHERE document = %(number)s
+
+-- name: delete
+-- audience: the document was found under the viewer
+-- Chunks, units, search rows, links and mentions go by foreign key.
+DELETE FROM document WHERE number = %(number)s
+
+-- name: tag_document
+-- audience: the document was found under the viewer
+-- New tags of a document.
+UPDATE document SET tags = %(tags)s, updated_at = %(now)s WHERE number = %(number)s
+
+-- name: tag_chunks
+-- audience: the document was found under the viewer, and its chunks share its audience
+-- New tags for facts still to be drawn.
+UPDATE chunk SET tags = %(tags)s WHERE document = %(number)s
+
+-- name: tag_units
+-- audience: the document was found under the viewer, and its units share its audience
+-- New tags of the facts.
+UPDATE memory_unit SET tags = %(tags)s, updated_at = %(now)s WHERE document = %(number)s

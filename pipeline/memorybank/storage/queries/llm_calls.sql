@@ -1,0 +1,14 @@
+-- name: copy
+-- audience: rows are only added, for the audience of the caller
+-- Attempts at a model, failed ones too.
+COPY llm_call (id, bank, audience_id, operation, stage, model, attempt, status, error, input_tokens, output_tokens,
+               cached_tokens, thoughts_tokens, cost, duration_ms, created_at) FROM STDIN
+
+-- name: spent
+-- What an operation spent.
+SELECT count(*) AS calls, coalesce(sum(l.input_tokens), 0)::integer AS input_tokens,
+       coalesce(sum(l.output_tokens), 0)::integer AS output_tokens,
+       coalesce(sum(l.cached_tokens), 0)::integer AS cached_tokens,
+       coalesce(sum(l.thoughts_tokens), 0)::integer AS thoughts_tokens, coalesce(sum(l.cost), 0) AS cost
+FROM llm_call l
+WHERE l.operation = %(operation)s AND (%(sees_all)s OR l.audience_id = ANY(%(audiences)s::bigint[]))

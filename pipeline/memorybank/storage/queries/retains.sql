@@ -1,0 +1,21 @@
+-- name: submission
+-- audience: a request's id is compared across banks, so that it cannot be used twice
+-- A request that was taken before.
+SELECT o.bank, o.kind, o.items_count,
+       array(SELECT c.id FROM operation c WHERE c.parent = o.id ORDER BY c.id) AS children
+FROM operation o WHERE o.id = %(id)s
+
+-- name: set_payload
+-- audience: the holder of a lease writes its own row
+-- The content has moved to documents and chunks.
+UPDATE operation SET payload = %(payload)s WHERE id = %(id)s
+
+-- name: carried
+-- audience: the holder of a lease reads its own row
+-- Counts of earlier rounds; an operation with an outcome that is being worked on was asked for again.
+SELECT progress -> 'detail' AS counts, result ? 'unit_ids_count' AS again FROM operation WHERE id = %(id)s
+
+-- name: set_result
+-- audience: the holder of a lease writes its own row
+-- Counts of an operation that ends as failed.
+UPDATE operation SET result = result || %(result)s WHERE id = %(id)s

@@ -1,0 +1,39 @@
+-- name: copy
+-- audience: rows are only added, for the audience of a claim
+-- New facts.
+COPY memory_unit (id, bank, audience_id, created_at, updated_at, document, document_number, chunk, position, fact_type,
+                  text, context, place_name, occurred_start, occurred_end, mentioned_at, mentioned_at_assumed, tags,
+                  metadata, observation_scopes) FROM STDIN
+
+-- name: copy_postings
+-- audience: rows are only added, for the audience of a claim
+-- The terms of new facts.
+COPY posting (bank, term, document, position, audience_id, tf, length) FROM STDIN (FORMAT BINARY)
+
+-- name: copy_vectors
+-- audience: rows are only added, for the audience of a claim
+-- The vectors of new facts.
+COPY embedding (bank, document, position, audience_id, model, text_hash, vector) FROM STDIN (FORMAT BINARY)
+
+-- name: known_vectors
+-- audience: a vector is looked up by the hash of a text that the asker holds; it says nothing of who else holds it
+-- What the same texts were turned into before.
+SELECT DISTINCT ON (text_hash) text_hash, halfvec_send(vector) AS packed
+FROM embedding WHERE bank = %(bank)s AND model = %(model)s AND text_hash = ANY(%(hashes)s::bytea[])
+
+-- name: newest_vectors
+-- audience: new facts are linked to facts of the audience that their lease writes for
+-- Vectors of the newest facts as one packed array.
+SELECT array_agg(document) AS documents, array_agg(position) AS positions,
+       string_agg(halfvec_send(vector), ''::bytea) AS packed
+FROM (SELECT document, position, vector FROM embedding
+      WHERE bank = %(bank)s AND model = %(model)s AND audience_id = %(audience_id)s
+      ORDER BY document DESC, position DESC LIMIT %(limit)s) AS newest
+
+-- name: at
+-- audience: new facts are linked to facts of the audience that their lease writes for
+-- Who stands at these addresses.
+SELECT u.id, u.document_number, u.position, u.fact_type
+FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) AS a (document, position)
+JOIN memory_unit u ON u.bank = %(bank)s AND u.document_number = a.document AND u.position = a.position
+                  AND u.audience_id = %(audience_id)s

@@ -1,0 +1,175 @@
+"""Units: everything remembered, with the search rows (postings, vectors) that an active unit has."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from psycopg.types.json import Jsonb
+
+from memorybank.storage import copying
+from memorybank.storage.queries import Connection, fetch_all, fetch_row
+
+#: Places that a chunk has for its facts: the address of a unit is its chunk's ordinal times this, plus its index.
+POSITIONS = 1024
+#: Chunks that a document can have, so that every address is a PostgreSQL integer.
+MAX_ORDINAL = (2**31 - 1) // POSITIONS - 1
+
+_POSTING = copying.row_type(
+    {
+        "bank": copying.INT8,
+        "term": copying.INT8,
+        "document": copying.INT4,
+        "position": copying.INT4,
+        "audience_id": copying.INT8,
+        "tf": copying.INT4,
+        "length": copying.INT4,
+    }
+)
+
+
+@dataclass(frozen=True)
+class NewUnit:
+    """A fact to store, with its index terms: `terms` maps a term's hash to how often it stands in the text."""
+
+    id: UUID
+    document: int
+    chunk: UUID
+    position: int
+    fact_type: str
+    text: str
+    text_hash: bytes
+    terms: Mapping[int, int]
+    context: str = ""
+    place_name: str | None = None
+    occurred_start: datetime | None = None
+    occurred_end: datetime | None = None
+    mentioned_at: datetime | None = None
+    mentioned_at_assumed: bool = False
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    observation_scopes: str | list[list[str]] | None = None
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Vectors of stored units by address: documents and positions (n,), vectors float32 (n, d)."""
+
+    documents: np.ndarray
+    positions: np.ndarray
+    vectors: np.ndarray
+
+
+async def add(
+    connection: Connection, bank: int, audience_id: int, units: Sequence[NewUnit], now: datetime
+) -> None:
+    """Store facts with their postings."""
+    records = [(unit.id, bank, audience_id, now, now, *_record(unit)) for unit in units]
+    await copying.copy_records(connection, "units.copy", records)
+    await copying.copy_rows(connection, "units.copy_postings", [_postings(bank, audience_id, units)])
+
+
+async def add_vectors(
+    connection: Connection,
+    bank: int,
+    audience_id: int,
+    model: int,
+    units: Sequence[NewUnit],
+    vectors: np.ndarray,
+) -> None:
+    """Store a vector for each unit: float (units, dimensions)."""
+    kind = copying.row_type(
+        {
+            "bank": copying.INT8,
+            "document": copying.INT4,
+            "position": copying.INT4,
+            "audience_id": copying.INT8,
+            "model": copying.INT4,
+            "text_hash": "V16",
+            "vector": copying.halfvec(vectors.shape[1]),
+        }
+    )
+    rows = copying.rows(kind, len(units))
+    rows["bank"], rows["audience_id"], rows["model"] = bank, audience_id, model
+    rows["document"] = [unit.document for unit in units]
+    rows["position"] = [unit.position for unit in units]
+    rows["text_hash"] = np.frombuffer(b"".join(unit.text_hash for unit in units), "V16")
+    rows["vector"] = copying.halfvec_bytes(vectors)
+    await copying.copy_rows(connection, "units.copy_vectors", [rows])
+
+
+async def known_vectors(
+    connection: Connection, bank: int, model: int, hashes: Sequence[bytes], dimensions: int
+) -> dict[bytes, np.ndarray]:
+    """Return the vectors that texts have in this bank already, by the hash of the text."""
+    if not hashes:
+        return {}
+    parameters = {"bank": bank, "model": model, "hashes": list(hashes)}
+    rows = await fetch_all(connection, "units.known_vectors", parameters)
+    return {bytes(row["text_hash"]): copying.floats(row["packed"], dimensions)[0] for row in rows}
+
+
+async def newest_vectors(
+    connection: Connection, bank: int, audience_id: int, model: int, dimensions: int, limit: int
+) -> Addresses:
+    """Return the vectors of the newest units of an audience, at most `limit`."""
+    parameters = {"bank": bank, "audience_id": audience_id, "model": model, "limit": limit}
+    row = await fetch_row(connection, "units.newest_vectors", parameters)
+    return Addresses(
+        np.array(row["documents"] or [], np.int64),
+        np.array(row["positions"] or [], np.int64),
+        copying.floats(row["packed"] or b"", dimensions),
+    )
+
+
+async def at(
+    connection: Connection, bank: int, audience_id: int, addresses: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[UUID, str]]:
+    """Return id and fact type of the units at these addresses (document number, position)."""
+    if not addresses:
+        return {}
+    parameters = {
+        "bank": bank,
+        "audience_id": audience_id,
+        "documents": [document for document, _ in addresses],
+        "positions": [position for _, position in addresses],
+    }
+    rows = await fetch_all(connection, "units.at", parameters)
+    return {(row["document_number"], row["position"]): (row["id"], row["fact_type"]) for row in rows}
+
+
+def _record(unit: NewUnit) -> tuple[Any, ...]:
+    return (
+        unit.document,
+        unit.document,
+        unit.chunk,
+        unit.position,
+        unit.fact_type,
+        unit.text,
+        unit.context,
+        unit.place_name,
+        unit.occurred_start,
+        unit.occurred_end,
+        unit.mentioned_at,
+        unit.mentioned_at_assumed,
+        list(unit.tags),
+        Jsonb(dict(unit.metadata)),
+        Jsonb(unit.observation_scopes) if unit.observation_scopes else None,
+    )
+
+
+def _postings(bank: int, audience_id: int, units: Sequence[NewUnit]) -> copying.Rows:
+    """Return one row for each unit and term; `length` is the number of terms in the unit, repeats counted."""
+    rows = copying.rows(_POSTING, sum(len(unit.terms) for unit in units))
+    rows["bank"], rows["audience_id"] = bank, audience_id
+    at = 0
+    for unit in units:
+        end = at + len(unit.terms)
+        part = rows[at:end]
+        part["term"], part["tf"] = list(unit.terms), list(unit.terms.values())
+        part["document"], part["position"] = unit.document, unit.position
+        part["length"] = sum(unit.terms.values())
+        at = end
+    return rows
