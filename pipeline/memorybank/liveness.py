@@ -45,6 +45,8 @@ class Worker:
         self._settings = settings
         self._pulse = Pulse(database.conninfo, self.id, settings.lease_seconds)
         self._holds: dict[UUID, Hold] = {}
+        #: Leases whose round is over; if that could not be settled, the next beat ends them.
+        self._loose: set[UUID] = set()
         self._guard = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._beat_on, name="memorybank-heartbeat", daemon=True)
@@ -69,7 +71,7 @@ class Worker:
 
     @contextmanager
     def holding(self, operation_id: UUID) -> Iterator[Hold]:
-        """Keep a new lease alive inside the block. To be entered before the claim, or a beat would end it."""
+        """Keep a new lease alive inside the block, and end it after, if the block has not."""
         token = uuid4()
         hold = Hold(Lease(operation_id, token), time.monotonic() + self._settings.round_cap_seconds)
         with self._guard:
@@ -79,6 +81,7 @@ class Worker:
         finally:
             with self._guard:
                 del self._holds[token]
+                self._loose.add(token)
 
     def _beat_on(self) -> None:
         pause = self._settings.heartbeat_seconds
@@ -89,11 +92,14 @@ class Worker:
         """Beat once and return the seconds until the next."""
         with self._guard:
             holds = {token: hold for token, hold in self._holds.items() if hold.until > time.monotonic()}
+            loose = set(self._loose)
         try:
-            beats = self._pulse.beat(list(holds))
+            beats = self._pulse.beat(list(holds), list(loose))
         except (DatabaseUnavailable, OSError) as error:
             _log.warning("no heartbeat: %s", error)
             return min(RECONNECT_SECONDS, self._settings.heartbeat_seconds)
+        with self._guard:
+            self._loose -= loose
         for beat in beats:
             if beat.token in holds:
                 holds[beat.token].cancel_requested = beat.cancel_requested

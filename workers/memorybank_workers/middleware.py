@@ -11,8 +11,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from dramatiq import Broker, Middleware, MiddlewareError, Worker
+from dramatiq import Broker, Middleware, Worker
 from dramatiq.asyncio import get_event_loop_thread
+from dramatiq.middleware import MiddlewareError
 
 from memorybank.settings import WorkerSettings
 from memorybank.storage.pool import Database

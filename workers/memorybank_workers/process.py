@@ -10,8 +10,8 @@ import threading
 import time
 from types import FrameType
 
-from dramatiq import MiddlewareError, Worker
-from dramatiq.middleware import AsyncIO
+from dramatiq import Worker
+from dramatiq.middleware import AsyncIO, MiddlewareError
 
 from memorybank.settings import WorkerSettings
 from memorybank_workers.actors import declare

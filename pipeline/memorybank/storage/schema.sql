@@ -64,10 +64,10 @@ CREATE TABLE operation (
     FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id),
     CHECK ((status = 'processing') = (lease_token IS NOT NULL))
 );
-CREATE INDEX operation_due ON operation (priority DESC, due_at) WHERE status = 'pending' AND NOT is_parent;
+CREATE INDEX operation_due ON operation (priority DESC, due_at, id) WHERE status = 'pending' AND NOT is_parent;
 CREATE INDEX operation_leased ON operation (lease_expires_at) WHERE status = 'processing';
 -- Work that shares a serial key (a document) is done in the order of its ids, never side by side.
-CREATE INDEX operation_serial ON operation (bank, id)
+CREATE INDEX operation_serial ON operation USING gin (serial_keys) WITH (fastupdate = off)
     WHERE serial_keys <> '{}' AND status IN ('pending', 'processing');
 CREATE INDEX operation_listing ON operation (bank, created_at DESC, id DESC);
 CREATE INDEX operation_children ON operation (parent) WHERE parent IS NOT NULL;

@@ -95,8 +95,8 @@ class Pulse(_Session):
         self._worker = worker
         self._lease_seconds = lease_seconds
 
-    def beat(self, tokens: Sequence[UUID]) -> list[Beat]:
-        """Renew the leases of `tokens` and end all others of this worker; returns those that hold.
+    def beat(self, tokens: Sequence[UUID], loose: Sequence[UUID] = ()) -> list[Beat]:
+        """Renew the leases of `tokens`, end those of `loose`; returns what was found of both.
 
         Raises DatabaseUnavailable; the next beat connects again.
         """
@@ -105,7 +105,12 @@ class Pulse(_Session):
             self._open()
         rows = self._rows(
             "workers.beat_leases",
-            {"id": self._worker, "tokens": list(tokens), "lease_seconds": self._lease_seconds},
+            {
+                "id": self._worker,
+                "tokens": list(tokens),
+                "loose": list(loose),
+                "lease_seconds": self._lease_seconds,
+            },
         )
         return [Beat(row["lease_token"], row["cancel_requested"]) for row in rows]
 

@@ -175,15 +175,18 @@ async def test_a_beat_renews_what_runs_and_ends_what_does_not(world: World, puls
     await asyncio.to_thread(pulse.beat, [])
     running, orphan, foreign = [await world.submit() for _ in range(3)]
     claim = await world.claimed(running, worker=pulse._worker, seconds=5)
-    await world.claimed(orphan, worker=pulse._worker)
-    await world.claimed(foreign)
-    before = {o: (await world.row(o))["lease_expires_at"] for o in (running, orphan, foreign)}
-    beats = await asyncio.to_thread(pulse.beat, [claim.lease.token])
+    loose = await world.claimed(orphan, worker=pulse._worker)
+    others = await world.claimed(foreign)
+    unheard = await world.submit()
+    await world.claimed(unheard, worker=pulse._worker)
+    before = {o: (await world.row(o))["lease_expires_at"] for o in (running, orphan, foreign, unheard)}
+    beats = await asyncio.to_thread(pulse.beat, [claim.lease.token], [loose.lease.token, others.lease.token])
     assert claim.lease.token in [beat.token for beat in beats]
-    after = {o: (await world.row(o))["lease_expires_at"] for o in (running, orphan, foreign)}
+    after = {o: (await world.row(o))["lease_expires_at"] for o in (running, orphan, foreign, unheard)}
     assert after[running] > before[running]
     assert after[orphan] < before[orphan]
     assert after[foreign] == before[foreign]
+    assert after[unheard] == before[unheard], "claimed while the beat was on its way"
 
 
 async def test_a_beat_does_not_revive_a_lease_and_does_not_wait_for_a_writer(
@@ -229,7 +232,9 @@ async def test_a_worker_comes_back_after_its_session_was_lost(world: World) -> N
         async with world.database.transaction() as connection:
             await operations.claim(connection, hold.lease, worker.id, 20)
         orphan = await world.submit()
-        await world.claimed(orphan, worker=worker.id)
+        with worker.holding(orphan) as lost:
+            async with world.database.transaction() as connection:
+                await operations.claim(connection, lost.lease, worker.id, 20)
         await world.run_sql(
             "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE locktype = 'advisory' AND objsubid = 2"
             " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"

@@ -18,13 +18,14 @@ UPDATE worker SET beat_at = now() WHERE id = %(id)s RETURNING lock_key
 
 -- name: beat_leases
 -- audience: a worker holds leases of every audience
--- Renews the leases that rounds run under and ends those that none does (their answer was lost on its way). A lease
--- that ran out stays so. Rows that are being written wait for the next beat.
+-- Renews the leases that rounds run under and ends those whose round is over without having settled. A lease that ran
+-- out stays so. Rows that are being written wait for the next beat.
 UPDATE operation o
 SET lease_expires_at = CASE WHEN o.lease_token = ANY(%(tokens)s::uuid[])
                             THEN now() + make_interval(secs => %(lease_seconds)s) ELSE now() END
 FROM (SELECT id FROM operation
       WHERE status = 'processing' AND worker = %(id)s AND lease_expires_at > now()
+        AND lease_token = ANY(%(tokens)s::uuid[] || %(loose)s::uuid[])
       FOR NO KEY UPDATE SKIP LOCKED) AS held
 WHERE o.id = held.id
 RETURNING o.lease_token, o.cancel_requested
