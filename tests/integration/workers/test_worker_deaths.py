@@ -92,7 +92,7 @@ async def test_a_worker_stopped_past_its_lease_writes_nothing(world: World) -> N
 
 async def test_a_blocked_loop_loses_no_lease(world: World) -> None:
     world.start()
-    (operation,) = await world.submit([{"steps": 2, "does": "block", "seconds": 3}])
+    (operation,) = await world.submit([{"steps": 1, "does": "block", "seconds": 3}])
 
     async def claimed() -> bool:
         return await world.status(operation) == "processing"
@@ -101,7 +101,7 @@ async def test_a_blocked_loop_loses_no_lease(world: World) -> None:
     world.start()
     await world.ended([operation])
     assert len({effect.pid for effect in await world.effects()}) == 1
-    await world.exactly_once(operation, 2)
+    await world.exactly_once(operation, 1)
 
 
 async def test_workers_go_on_after_all_their_connections_were_cut(world: World) -> None:

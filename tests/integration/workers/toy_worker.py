@@ -85,7 +85,7 @@ async def opened(where: str, settings: WorkerSettings) -> AsyncIterator[ToyPlace
         home = where.removeprefix("home:")
         return EmbeddedServer(Path(home)).conninfo() if home != where else where
 
-    database = Database(conninfo, load(environ={}).database.model_copy(update={"acquire_timeout_seconds": 5}))
+    database = Database(conninfo, load(environ={}).database.model_copy(update={"acquire_timeout_seconds": 2}))
     await database.open()
     worker = Worker(database, settings)
     await worker.start()
