@@ -12,6 +12,8 @@ LOOP_SHARE, LOOP_BYTES = 0.2, 300
 #: A sentence of the prompt shorter than this may be said by anybody.
 ECHO_CHARS = 16
 
+#: Cut at every mark: a loop does not care for capitals, as sentences in prose do.
+_ENDS = re.compile(r"(?<=[.!?;。！？])\s*|\n+")
 _SPACES = re.compile(r"\s+")
 
 
@@ -25,7 +27,7 @@ def unlooped(fact: str) -> str:
     """Return a text with each sentence once, where it loops; nothing where it still does."""
     if not loops(fact):
         return fact
-    once = " ".join(dict.fromkeys(text.sentences(fact)))
+    once = " ".join(dict.fromkeys(part for part in _ENDS.split(fact) if part))
     return "" if loops(once) else once
 
 

@@ -1,0 +1,189 @@
+"""The mode that asks a model: what is asked, split, repaired, kept and lost."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from scripted_model import ScriptedModel, content_of, one_fact_a_line
+
+from memorybank.errors import ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
+from memorybank.llm.ledger import MemoryLedger
+from memorybank.model import EntityInput, Fact, TokenUsage
+from memorybank.retain.extraction import (
+    SMALLEST_PIECE,
+    Asking,
+    ChunkWork,
+    Extraction,
+    ModelExtractor,
+    mission,
+    prompt_values,
+)
+from memorybank.retain.extractors import extractor_for
+from memorybank.retain.sentences import SentenceExtractor
+from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
+from memorybank.settings import BankConfig
+
+ASKING = Asking(attempts=4, longest_wait=0.0)
+LINES = "\n".join(
+    f"Ada told Ben about item {n}, which stands on shelf {n * 7} of the long hall." for n in range(40)
+)
+
+
+def work(text: str, **fields: Any) -> ChunkWork:
+    return ChunkWork(text, fields.pop("config", BankConfig()), **fields)
+
+
+async def extract(model: ScriptedModel, text: str, **fields: Any) -> Extraction:
+    return await ModelExtractor(model, ASKING).extract(work(text, **fields))
+
+
+async def test_the_request_carries_schema_mission_and_fenced_content() -> None:
+    model = ScriptedModel()
+    found = await extract(
+        model,
+        "Ada likes teal.",
+        config=BankConfig(retain_mission="Keep colours"),
+        anchor=datetime(2026, 3, 1, tzinfo=UTC),
+        number=2,
+        total=3,
+        context="stand-up",
+        metadata={"source": "slack"},
+        narrator="Team memory",
+    )
+    [request] = model.requests
+    assert (request.stage, request.schema_name) == ("retain", "extracted_facts")
+    for said in ("Keep colours", "Team memory", "2026-03-01 (Sunday)", "2 of 3", "stand-up\nsource: slack"):
+        assert said in request.user
+    assert content_of(request) == "Ada likes teal."
+    assert [fact.text for fact in found.facts] == ["Ada likes teal."]
+    assert (found.attempts, found.usage) == (1, TokenUsage(10, 5, 0, 0, 0.001))
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    values = prompt_values(work("x"))
+    assert (values["date"], values["part"], values["narrator"], values["context"]) == ("unknown", "", "", "")
+
+
+def test_custom_instructions_count_in_mode_custom_only() -> None:
+    custom = BankConfig(
+        retain_mission="m", retain_custom_instructions="Only prices", retain_extraction_mode="custom"
+    )
+    assert mission(custom) == "m\nOnly prices"
+    assert mission(custom.model_copy(update={"retain_extraction_mode": "concise"})) == "m"
+
+
+async def test_what_is_cut_is_asked_in_pieces_and_every_fact_is_kept() -> None:
+    model = ScriptedModel(lambda text: ModelTruncated("cut") if len(text) > 1200 else one_fact_a_line(text))
+    ledger = MemoryLedger()
+    found = await extract(model, LINES, ledger=ledger)
+    assert [fact.text for fact in found.facts] == LINES.split("\n")
+    answered = [request for request in model.requests if len(content_of(request)) <= 1200]
+    assert len(model.requests) <= 2 * len(answered)
+    assert len(ledger.attempts) == len(model.requests)
+
+
+async def test_a_piece_at_the_floor_is_lost_and_counted_and_the_others_kept() -> None:
+    model = ScriptedModel(lambda text: ModelTruncated("cut") if "item 7," in text else one_fact_a_line(text))
+    found = await extract(model, LINES)
+    assert found.dropped == {"model_truncated": 1}
+    kept = [fact.text for fact in found.facts]
+    assert all(line in kept for line in LINES.split("\n")[20:])
+    assert min(len(content_of(request)) for request in model.requests) <= 2 * SMALLEST_PIECE
+
+
+async def test_nothing_but_cuts_is_an_error() -> None:
+    with pytest.raises(ModelTruncated):
+        await extract(ScriptedModel(lambda _: ModelTruncated("cut")), LINES)
+
+
+async def test_a_refusal_and_a_rate_limit_are_not_asked_again() -> None:
+    for error in (ModelRefused("no"), ModelRateLimited("later", retry_after=60)):
+        model = ScriptedModel(lambda _, error=error: error)
+        with pytest.raises(type(error)):
+            await extract(model, "Ada likes teal.")
+        assert len(model.requests) == 1
+
+
+async def test_unusable_answers_spend_one_budget_and_no_request_is_sent_twice() -> None:
+    model = ScriptedModel(lambda _: "no json here")
+    with pytest.raises(ModelMalformed):
+        await extract(model, "Ada likes teal.")
+    assert len(model.requests) == ASKING.attempts
+    sent = [(request.answer_format, request.messages) for request in model.requests]
+    assert all(one != other for at, one in enumerate(sent) for other in sent[:at])
+
+
+async def test_a_mostly_unreadable_answer_is_asked_for_again() -> None:
+    answers = iter([{"facts": [1, 2, {"what": "first"}]}, {"facts": [{"what": "first"}, {"what": "second"}]}])
+    found = await extract(ScriptedModel(lambda _: next(answers)), "x")
+    assert ([fact.text for fact in found.facts], found.attempts) == (["first", "second"], 2)
+
+
+async def test_the_best_of_bad_answers_is_kept_when_the_budget_is_spent() -> None:
+    found = await extract(ScriptedModel(lambda _: {"facts": [1, 2, {"what": "kept"}]}), "x")
+    assert [fact.text for fact in found.facts] == ["kept"]
+    assert (found.dropped, found.attempts) == ({"malformed": 2}, ASKING.attempts)
+
+
+async def test_a_few_unreadable_facts_are_dropped_without_asking_again() -> None:
+    answer = {"facts": [*({"what": f"fact {n}"} for n in range(9)), 7]}
+    found = await extract(ScriptedModel(lambda _: answer), "x")
+    assert (len(found.facts), found.dropped, found.attempts) == (9, {"malformed": 1}, 1)
+
+
+def test_causes_stay_right_when_pieces_are_joined() -> None:
+    first = Extraction((Fact("a"), Fact("b", causes=(0,))), dropped={"x": 1})
+    joined = first.followed_by(Extraction((Fact("c"), Fact("d", causes=(0,))), dropped={"x": 2}))
+    assert [fact.causes for fact in joined.facts] == [(), (0,), (), (2,)]
+    assert joined.dropped == {"x": 3}
+
+
+async def test_mode_chunks_is_the_chunk_itself() -> None:
+    found = await ChunksExtractor().extract(work("[2026-02-02 10:00] Ada: signed."))
+    [fact] = found.facts
+    assert (fact.text, fact.entities) == ("[2026-02-02 10:00] Ada: signed.", ())
+    assert fact.mentioned_at == datetime(2026, 2, 2, 10, tzinfo=UTC)
+
+
+async def test_mode_verbatim_adds_the_names_and_dates_of_all_facts() -> None:
+    text = "We shipped on 2026-02-27 and met Ben on 2026-03-02 in Kiel."
+    answer = {
+        "facts": [
+            {"what": "Shipped", "fact_kind": "event", "occurred_start": "2026-02-27", "entities": ["Ada"]},
+            {
+                "what": "Met",
+                "fact_kind": "event",
+                "occurred_start": "2026-03-02",
+                "where": "Kiel",
+                "entities": ["Ben", "Ada"],
+            },
+        ]
+    }
+    found = await VerbatimExtractor(ModelExtractor(ScriptedModel(lambda _: answer), ASKING)).extract(
+        work(text)
+    )
+    [fact] = found.facts
+    assert (fact.text, fact.place_name, fact.causes) == (text, "Kiel", ())
+    assert fact.entities == (EntityInput("Ada"), EntityInput("Ben"))
+    assert fact.occurred_start == datetime(2026, 2, 27, tzinfo=UTC)
+    assert fact.occurred_end is not None
+    assert fact.occurred_end.date().isoformat() == "2026-03-02"
+
+
+async def test_without_a_model_sentences_are_facts() -> None:
+    found = await SentenceExtractor().extract(
+        work("Ada: I moved to Porto yesterday. Thanks!", anchor=datetime(2026, 3, 1, tzinfo=UTC))
+    )
+    [fact] = found.facts
+    assert "Porto" in fact.text
+    assert fact.text.startswith("Ada: ")
+    assert EntityInput("Ada", "PERSON") in fact.entities
+    assert fact.occurred_start == datetime(2026, 2, 28, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("mode", ["concise", "verbose", "custom", "verbatim", "chunks"])
+def test_each_mode_has_its_extractor(mode: Any) -> None:
+    config, model = BankConfig(retain_extraction_mode=mode), ScriptedModel()
+    kinds = {"chunks": ChunksExtractor, "verbatim": VerbatimExtractor}
+    assert isinstance(extractor_for(config, model, ASKING), kinds.get(mode, ModelExtractor))
+    assert isinstance(extractor_for(config, None, ASKING), kinds.get(mode, SentenceExtractor))

@@ -1,0 +1,59 @@
+"""Guards: loops, endless texts, repeats, sentences of the prompt."""
+
+import pytest
+
+from memorybank.retain.guards import MAX_FACT_CHARS, cut, echoes, loops, same_key, unlooped
+
+PROSE = (
+    "Ines prefers aisle seats on long flights because she likes to walk around, and she told the agency in Lisbon "
+    "twice that any booking with a middle seat will be sent back. The agency now keeps a note in her file, and the "
+    "clerk who books for her, Tomas Varga, calls before he confirms anything that departs after nine in the evening."
+)
+
+
+def test_a_sentence_said_over_and_over_is_said_once() -> None:
+    assert unlooped("same reason as before. " * 900) == "same reason as before."
+    assert unlooped(PROSE) == PROSE
+
+
+def test_what_still_loops_is_nothing() -> None:
+    assert unlooped("buzz " * 60_000) == ""
+    assert unlooped("ha" * 400) == ""
+
+
+def test_prose_and_short_texts_do_not_loop() -> None:
+    assert not loops(PROSE)
+    assert not loops("no no no no no no no")
+    assert loops("字" * 200)
+
+
+def test_a_long_text_is_cut_at_a_word() -> None:
+    assert cut("word " * 1000).endswith("word")
+    assert len(cut("x" * 5000)) == MAX_FACT_CHARS
+    assert cut("short") == "short"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Ada likes teal.", "ada likes  teal"), ("“Ada” likes teal!", "Ada likes teal"), ("Café", "Café")],
+)
+def test_same_fact(one: str, other: str) -> None:
+    assert same_key(one) == same_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("It is -5 degrees", "It is 5 degrees"), ("1.5 litres", "15 litres"), ("C++ is used", "C is used"),
+     ("likes teal", "no longer likes teal"), ("Ada hit Ben", "Ben hit Ada")],
+)  # fmt: skip
+def test_other_fact(one: str, other: str) -> None:
+    assert same_key(one) != same_key(other)
+
+
+def test_a_sentence_of_the_prompt_is_an_echo_unless_the_text_says_it() -> None:
+    prompt = 'Example: {"what": "Tavrith moved to Port Zundelmoor"}'
+    assert echoes("Tavrith moved to Port Zundelmoor.", prompt, "Ada: hello")
+    assert not echoes(
+        "Tavrith moved to Port Zundelmoor", prompt, "He said: tavrith moved to port zundelmoor."
+    )
+    assert not echoes("Tavrith", prompt, "")

@@ -1,0 +1,153 @@
+"""The entry of retain: what is refused and how, what is cleaned, how a request is cut."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memorybank.errors import BadRequest, InvalidInput
+from memorybank.model import EntityInput, RetainItem
+from memorybank.retain import intake, payload
+from memorybank.retain.intake import Limits, by_strategy, children, clean, refuse_repeated_documents
+from memorybank.settings import BankConfig, defaults
+
+AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
+LIMITS = Limits(defaults().retain, lambda _: BankConfig())
+
+
+def item(content: str = "Ada likes teal.", **fields: object) -> RetainItem:
+    return replace(RetainItem(content, AT), **fields)
+
+
+def refused(*items: RetainItem, limits: Limits = LIMITS) -> InvalidInput:
+    with pytest.raises(InvalidInput) as caught:
+        clean(items, limits)
+    return caught.value
+
+
+@pytest.mark.parametrize("content", ["", "  \n", "\x00", "\ud83d", "\x00 \n"])
+def test_blank_content_is_named(content: str) -> None:
+    error = refused(item(), item(content))
+    assert (error.status, error.loc) == (422, ("body", "items", 1, "content"))
+
+
+def test_no_items_too_many_and_too_long_are_refused() -> None:
+    tight = Limits(
+        defaults().retain.model_copy(update={"max_items": 1, "max_item_chars": 20}), LIMITS.config_of
+    )
+    assert refused().loc == ("body", "items")
+    assert refused(item(), item(), limits=tight).loc == ("body", "items")
+    assert refused(item("long " * 20), limits=tight).loc == ("body", "items", 0, "content")
+
+
+@pytest.mark.parametrize(
+    ("fields", "loc"),
+    [
+        ({"update_mode": "merge"}, ("update_mode",)),
+        ({"document_id": "d" * 513}, ("document_id",)),
+        ({"tags": ("ok", "t" * 513)}, ("tags", 1)),
+        ({"observation_scopes": "everyone"}, ("observation_scopes",)),
+        ({"observation_scopes": (("a",), ("b" * 513,))}, ("observation_scopes", 1, 0)),
+        ({"entities": (EntityInput("Ada"), EntityInput(" \x00"))}, ("entities", 1, "text")),
+        ({"entities": (EntityInput("e" * 257),)}, ("entities", 0, "text")),
+    ],
+)
+def test_a_wrong_field_is_named(fields: dict[str, object], loc: tuple[str | int, ...]) -> None:
+    error = refused(item(**fields))
+    assert (error.status, error.loc) == (422, ("body", "items", 0, *loc))
+
+
+def test_append_needs_a_document_and_its_text() -> None:
+    with pytest.raises(BadRequest, match="document_id"):
+        clean([item(update_mode="append")], LIMITS)
+    textless = Limits(LIMITS.retain, lambda _: BankConfig(store_document_text=False))
+    with pytest.raises(BadRequest, match="store_document_text"):
+        clean([item(update_mode="append", document_id="d")], textless)
+
+
+def test_what_postgres_cannot_hold_is_taken_out() -> None:
+    dirty = item(
+        "To\x00tal: 40 EUR \ud83d",
+        context="a\x00b",
+        metadata={"k\x00": "v\ud83d"},
+        document_id="d\x00",
+        tags=("t\x00", "t", " "),
+        entities=(EntityInput("Ada\x00  Lovelace", ""), EntityInput("ada lovelace")),
+        observation_scopes=(("x\x00",), ()),
+    )
+    [clean_item] = clean([dirty], LIMITS)
+    assert clean_item.content == "Total: 40 EUR "
+    assert (clean_item.context, clean_item.metadata, clean_item.document_id) == ("ab", {"k": "v"}, "d")
+    assert clean_item.tags == ("t",)
+    assert clean_item.entities == (EntityInput("Ada Lovelace", "CONCEPT"),)
+    assert clean_item.observation_scopes == (("x",), ())
+
+
+def test_an_empty_document_id_or_strategy_is_none() -> None:
+    [clean_item] = clean([item(document_id="\x00", strategy="")], LIMITS)
+    assert (clean_item.document_id, clean_item.strategy) == (None, None)
+
+
+def test_repeated_documents_are_refused_in_the_background_only() -> None:
+    twice = [item(document_id="d"), item(document_id="d")]
+    with pytest.raises(BadRequest, match="'d'"):
+        refuse_repeated_documents(twice)
+    refuse_repeated_documents([item(), item(), item(document_id="d")])
+    [child] = children(None, twice, AT, 100)
+    assert [document.id for document in child.batch.documents] == ["d"]
+    assert len(child.batch.documents[0].items) == 2
+
+
+def test_items_are_grouped_by_strategy_and_a_document_has_one() -> None:
+    groups = by_strategy([item(strategy="a"), item(), item(strategy="a")])
+    assert {name: len(items) for name, items in groups.items()} == {"a": 2, None: 1}
+    with pytest.raises(BadRequest, match="several strategies"):
+        by_strategy([item(strategy="a", document_id="d"), item(document_id="d")])
+
+
+def test_items_without_id_share_one_generated_document() -> None:
+    [child] = children(None, [item("one"), item("two"), item("three", document_id="own")], AT, 1000)
+    shared, own = child.batch.documents
+    assert (shared.generated, own.generated) == (True, False)
+    assert [one.content for one in shared.items] == ["one", "two"]
+    assert child.items == 3
+
+
+def test_children_hold_whole_documents_up_to_about_the_batch_size() -> None:
+    items = [item("word " * 40, document_id=f"d{n}") for n in range(10)]
+    made = children(None, items, AT, 100)
+    assert [len(child.batch.documents) for child in made] == [2] * 5
+    assert all(child.tokens <= 100 for child in made)
+    [whole] = children(None, [item("word " * 500, document_id="big")], AT, 100)
+    assert whole.tokens > 100
+
+
+def test_only_items_that_all_append_make_a_document_append() -> None:
+    mixed = [item(document_id="d", update_mode="append"), item(document_id="d")]
+    assert intake.children(None, mixed[:1], AT, 10)[0].batch.documents[0].update_mode == "append"
+    assert intake.children(None, mixed, AT, 10)[0].batch.documents[0].update_mode == "replace"
+
+
+def test_a_payload_comes_back_from_json_as_it_was() -> None:
+    [cleaned] = clean(
+        [
+            item(
+                context="c",
+                metadata={"k": "v"},
+                document_id="d",
+                entities=(EntityInput("Ada", "PERSON"),),
+                resolve_entities=False,
+                tags=("t",),
+                observation_scopes=(("a", "b"), ()),
+                timestamp_assumed=True,
+                strategy="s",
+            )
+        ],
+        LIMITS,
+    )
+    [child] = children(
+        "s", [cleaned, replace(cleaned, timestamp=None, observation_scopes="shared")], AT, 1000
+    )
+    assert payload.from_json(payload.to_json(child.batch)) == child.batch
+    staged = payload.Staged("s", ("d",), 2, 1, {"stale": 1}, ("why",))
+    assert payload.from_json(payload.staged_json(staged)) == staged
