@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from memorybank.text.normal import fold
 from memorybank.text.scripts import CYRILLIC_CHAR, HAN_CHAR, HANGUL_CHAR, KANA_CHAR
-from memorybank.text.stopwords import LANGUAGES_OF
+from memorybank.text.stopwords import LANGUAGES_OF, LANGUAGES_OF_ELIDED
 
 #: What is read of a text. A guess does not get better by more.
 SAMPLE_CHARS = 4_000
@@ -47,13 +47,22 @@ def language_of_words(words: Iterable[str], folded: str) -> str:
     for word in words:
         codes = LANGUAGES_OF.get(word)
         if codes:
-            for code in codes:
-                votes[code] = votes.get(code, 0.0) + 1.0 / len(codes)
+            _vote(votes, codes)
+        elif "'" in word:
+            head, _, tail = word.partition("'")
+            _vote(votes, LANGUAGES_OF_ELIDED.get(head, ()))
+            _vote(votes, LANGUAGES_OF.get(tail, ()) if head in LANGUAGES_OF_ELIDED else ())
     if not folded.isascii():
         for letters, code, weight in _LETTERS:
             if letters.search(folded):
                 votes[code] = votes.get(code, 0.0) + weight
     return _winner(votes)
+
+
+def _vote(votes: dict[str, float], codes: tuple[str, ...]) -> None:
+    """One vote, shared by the languages of the word."""
+    for code in codes:
+        votes[code] = votes.get(code, 0.0) + 1.0 / len(codes)
 
 
 def _winner(votes: dict[str, float]) -> str:

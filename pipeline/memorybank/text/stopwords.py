@@ -25,7 +25,7 @@ STOP_WORDS: dict[str, frozenset[str]] = {
             anderes auch auf aus bei beim bin bis bist da damit dann das dass dein deine deinem deinen
             deiner dem den denn der des dessen deren dich die dies diese diesem diesen dieser dieses
             dir doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure für
-            gegen gewesen hab habe haben hat hatte hatten hatte hier hin hinter ich ihm ihn ihnen ihr
+            gegen gewesen hab habe haben hat hatte hatten hatte hin hinter ich ihm ihn ihnen ihr
             ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jene jenem jenen
             jener jetzt kann kein keine keinem keinen keiner können könnte machen man mein meine
             meinem meinen meiner mich mir mit muss nach nicht nichts noch nun nur ob oder ohne sehr
@@ -91,3 +91,11 @@ ELIDED = _words(
     """l d j m t s n c qu jusqu lorsqu puisqu quelqu quoiqu presqu un dell all nell sull dall quest quell
     sant anch"""
 )
+
+#: The same as evidence for a language. Letters that English leaves behind an apostrophe (it's, I'd) are none.
+LANGUAGES_OF_ELIDED: dict[str, tuple[str, ...]] = {
+    "l": ("fr", "it"),
+    "c": ("fr", "it"),
+    **dict.fromkeys(("j", "n", "qu", "jusqu", "lorsqu"), ("fr",)),
+    **dict.fromkeys(("un", "dell", "all", "nell", "sull", "dall", "quest", "quell"), ("it",)),
+}

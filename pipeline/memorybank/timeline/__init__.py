@@ -1,0 +1,22 @@
+"""Time: expressions in texts and questions as ranges, time stamps in and out.
+
+Everything here is pure. A day that a text names is a calendar day: it becomes 00:00 to 23:59:59.999999 in UTC
+with the date that a reader sees. Relative words count from the anchor's own calendar date, in the anchor's own
+zone. Only exact times ("two hours ago", an ISO date with a time) are converted between zones.
+"""
+
+from memorybank.timeline.find import find_times
+from memorybank.timeline.question import query_window
+from memorybank.timeline.span import Grain, TimeSpan
+from memorybank.timeline.stamps import iso, line_stamps, parse_stamp, parse_timestamp
+
+__all__ = [
+    "Grain",
+    "TimeSpan",
+    "find_times",
+    "iso",
+    "line_stamps",
+    "parse_stamp",
+    "parse_timestamp",
+    "query_window",
+]

@@ -1,0 +1,208 @@
+"""Finding every time expression in a text."""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from memorybank.text import language
+from memorybank.timeline.grammar import Grammar, Language, bare, read_parts
+from memorybank.timeline.languages import BY_CODE, LANGUAGES
+from memorybank.timeline.numeric import find_numeric
+from memorybank.timeline.resolve import Reading, Tense, resolve
+from memorybank.timeline.span import TimeSpan
+
+#: How far a clause is read for its tense.
+_CLAUSE_CHARS = 160
+_CLAUSE_END = re.compile(r"[.!?;\n。！？；](?!\d)")
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
+#: Numbers that may be a time without any word beside them: years, decades, ordinals, "7.5.".
+_DATELIKE = re.compile(
+    r"(?<!\d)(?:(?:1\d|20|21)\d\d(?!\d)|[5-9]0(?=s|er)|\d{1,2}(?:st|nd|rd|th)|\d{1,2}\.\d{1,2}\.(?!\d))"
+)
+_BRACKET = re.compile(r"\((?=\d)")
+#: An expression begins at most so many characters before the word or number that shows it.
+_REACH = 40
+#: Scripts whose languages are tried when a single one of their characters is there.
+_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]")
+_KANA = re.compile("[\u3041-\u30ff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A span, its place in the text, and the action of the rule that read it (empty: a date in digits)."""
+
+    start: int
+    end: int
+    span: TimeSpan
+    action: str = ""
+
+
+def find_times(text: str, anchor: datetime | None) -> list[TimeSpan]:
+    """Every time expression in a text, in order of writing; none overlap.
+
+    Relative ones count from the anchor (a naive one is UTC) and are left out without it. What is no certain time
+    gives nothing: prices, versions, clock times, "every Friday", years before our era.
+    """
+    return [found.span for found in locate(text, anchor)]
+
+
+def locate(text: str, anchor: datetime | None, question: bool = False) -> list[Found]:
+    """As `find_times`, with places. In a question a time without tense or year lies in the past."""
+    if not text:
+        return []
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if anchor is not None and anchor.tzinfo is None:
+        anchor = anchor.replace(tzinfo=UTC)
+    low = bare(text)
+    numeric = bool(_DIGIT.search(low))
+    chosen = _languages(text, low, numeric)
+    found = []
+    if numeric:
+        month_first = chosen[0].code == "en" if chosen else language(text) in ("en", "und")
+        found = [Found(start, end, span) for start, end, span in find_numeric(text, month_first)]
+    for spoken in chosen:
+        found.extend(_in_language(text, low, spoken, anchor, question, found))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _languages(text: str, low: str, numeric: bool) -> list[Language]:
+    """The languages whose rules may fit: by script and by a word of theirs that is there."""
+    if not low.isascii() and _UNSPACED.search(low):
+        code = "ko" if _HANGUL.search(low) else "ja" if _KANA.search(low) else "zh"
+        return [BY_CODE[code], *_spaced(text, low, numeric)]
+    return _spaced(text, low, numeric)
+
+
+def _spaced(text: str, low: str, numeric: bool) -> list[Language]:
+    triggers = _triggers()
+    hit = {code for word in set(_WORD.findall(low)) if word in triggers for code in triggers[word]}
+    if hit == {"en"}:
+        return [BY_CODE["en"]]
+    year = numeric and _DATELIKE.search(low) is not None
+    if not hit and not year:
+        return []
+    spoken = language(text)
+    if spoken in hit or (year and spoken in BY_CODE and BY_CODE[spoken].spaced):
+        return [BY_CODE[spoken]]
+    if spoken == "en":
+        return []
+    return [each for each in LANGUAGES if each.code in hit] or [BY_CODE["en"]]
+
+
+@lru_cache(maxsize=1)
+def _triggers() -> dict[str, tuple[str, ...]]:
+    """Word -> codes of the languages of which it may begin an expression."""
+    table: dict[str, tuple[str, ...]] = {}
+    for each in LANGUAGES:
+        if each.spaced:
+            for word in each.triggers:
+                table[word] = (*table.get(word, ()), each.code)
+    return table
+
+
+def _in_language(
+    text: str, low: str, spoken: Language, anchor: datetime | None, question: bool, taken: list[Found]
+) -> Iterator[Found]:
+    grammar = spoken.compiled
+    busy = sorted((found.start, found.end) for found in taken)
+    for match in _matches(low, grammar) if spoken.spaced else grammar.finder.finditer(low):
+        start, end = match.span()
+        if busy and _overlaps(busy, start, end):
+            continue
+        found = _read(text, low, match, grammar, anchor, question)
+        if found:
+            yield found
+
+
+def _overlaps(busy: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether the place meets one of those that are taken (sorted, none overlapping)."""
+    at = bisect_left(busy, (end, 0))
+    return at > 0 and busy[at - 1][1] > start
+
+
+def _matches(low: str, grammar: Grammar) -> Iterator[re.Match[str]]:
+    """As `finditer`, but only tried at words that stand shortly before one that may be a time (4 × faster)."""
+    done = 0
+    for start in _starts(low, grammar.language.triggers):
+        if start >= done:
+            match = grammar.finder.match(low, start)
+            if match:
+                done = match.end()
+                yield match
+
+
+def _starts(low: str, triggers: frozenset[str]) -> list[int]:
+    """Places where an expression may begin, in order."""
+    words = [(match.start(), match[0] in triggers) for match in _WORD.finditer(low)]
+    words += [(match.start(), True) for match in _DATELIKE.finditer(low)]
+    words += [(match.start(), False) for match in _BRACKET.finditer(low)]
+    words.sort(reverse=True)
+    starts, shown = [], len(low) + _REACH + 1
+    for start, shows in words:
+        shown = start if shows else shown
+        if shown - start <= _REACH:
+            starts.append(start)
+    return starts[::-1]
+
+
+def _read(
+    text: str, low: str, match: re.Match[str], grammar: Grammar, anchor: datetime | None, question: bool
+) -> Found | None:
+    at = int((match.lastgroup or "r0")[1:])
+    rule = grammar.language.rules[at]
+    parts = grammar.readers[at].match(low, match.start())
+    if rule.action == "nothing" or parts is None or (rule.proper and _is_common(text, parts, grammar)):
+        return None
+    start, end = match.span()
+    tense = _tense_of(low, (start, end), grammar, question)
+    span = resolve(Reading(rule, read_parts(parts), grammar.words, anchor, tense), text[start:end])
+    return Found(start, end, span, rule.action) if span else None
+
+
+def _is_common(text: str, parts: re.Match[str], grammar: Grammar) -> bool:
+    """True for may, march, sat … in small letters: the common words, not the month or the day."""
+    return any(
+        parts[name] in grammar.shaky and not text[parts.start(name)].isupper()
+        for name in parts.re.groupindex
+        if name.startswith(("month", "weekday")) and parts[name]
+    )
+
+
+def _tense_of(low: str, place: tuple[int, int], grammar: Grammar, question: bool) -> Callable[[], Tense]:
+    """The tense of the clause around an expression, read only when it is needed: the nearest word that shows it."""
+
+    def tense() -> Tense:
+        begin, end = _clause(low, *place)
+        ahead = _nearest(grammar.future, low, begin, end, place)
+        behind = _nearest(grammar.past, low, begin, end, place)
+        if ahead is not None and (behind is None or ahead < behind):
+            return "future"
+        if question or behind is not None:
+            return "past"
+        return "future" if grammar.likely.search(low, begin, end) else "unknown"
+
+    return tense
+
+
+def _nearest(marker: re.Pattern[str], low: str, begin: int, end: int, place: tuple[int, int]) -> int | None:
+    """How far the nearest marker stands from the place, in characters; one inside it does not count."""
+    start, stop = place
+    found = (match.span() for match in marker.finditer(low, begin, end))
+    outside = [max(start - last, first - stop, 0) for first, last in found if first < start or last > stop]
+    return min(outside, default=None)
+
+
+def _clause(low: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence around an expression begins and ends."""
+    begin = max(0, start - _CLAUSE_CHARS)
+    for stop in _CLAUSE_END.finditer(low, begin, start):
+        begin = stop.end()
+    stop_after = _CLAUSE_END.search(low, end, end + _CLAUSE_CHARS)
+    return begin, stop_after.start() if stop_after else min(len(low), end + _CLAUSE_CHARS)

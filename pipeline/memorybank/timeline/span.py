@@ -1,0 +1,36 @@
+"""A range of time, as it was named."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Literal
+
+Grain = Literal["instant", "hour", "day", "week", "month", "season", "quarter", "year"]
+
+#: The ends of what a datetime can hold, for windows that are open on one side.
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+LATEST = datetime.max.replace(tzinfo=UTC)
+
+_LAST_MOMENT = time(23, 59, 59, 999_999, tzinfo=UTC)
+_FIRST_MOMENT = time(0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """From the first moment to the last one, both inside and both in UTC.
+
+    Attributes:
+        start: first moment.
+        end: last moment (the last microsecond of the range).
+        text: the words that named it.
+        grain: the unit that was named, which says how exact it is. A decade has the grain "year".
+    """
+
+    start: datetime
+    end: datetime
+    text: str = ""
+    grain: Grain = "day"
+
+
+def of_days(first: date, last: date, grain: Grain, text: str = "") -> TimeSpan:
+    """The calendar days from `first` to `last`, both included."""
+    return TimeSpan(datetime.combine(first, _FIRST_MOMENT), datetime.combine(last, _LAST_MOMENT), text, grain)

@@ -1,0 +1,153 @@
+"""Time expressions of ten languages, in sentences: a table of cases per language."""
+
+import time
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorybank.timeline import TimeSpan, find_times, iso
+from memorybank.timeline.languages import LANGUAGES
+
+CASES = Path(__file__).parent / "cases"
+ANCHOR = datetime(2026, 3, 4, 9, tzinfo=UTC)
+
+
+def read_cases() -> list[object]:
+    """Lines of `text | first | last | grain` under a line `@ anchor`; every anchor is at 09:00 UTC."""
+    cases: list[object] = []
+    for path in sorted(CASES.glob("*.txt")):
+        anchor = ANCHOR
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("@"):
+                anchor = datetime.fromisoformat(line[1:].strip()).replace(hour=9, tzinfo=UTC)
+            elif line.strip() and not line.startswith("#"):
+                text, *fields = (field.strip() for field in line.split("|"))
+                cases.append(pytest.param(anchor, text, fields, id=f"{path.stem}: {text}"))
+    return cases
+
+
+def expected_span(fields: list[str]) -> tuple[datetime, datetime, str]:
+    first, last = fields[0], fields[1] if len(fields) > 1 else fields[0]
+    start, end = (datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (first, last))
+    if "T" not in last:
+        end += timedelta(days=1, microseconds=-1)
+    return start, end, fields[2] if len(fields) > 2 else "day"
+
+
+@pytest.mark.parametrize(("anchor", "text", "fields"), read_cases())
+def test_expression(anchor: datetime, text: str, fields: list[str]) -> None:
+    found = [(span.start, span.end, span.grain) for span in find_times(text, anchor)]
+    assert found == ([expected_span(fields)] if fields else [])
+
+
+def test_every_language_has_cases() -> None:
+    assert {path.stem for path in CASES.glob("*.txt")} == {language.code for language in LANGUAGES}
+
+
+def test_several_times_come_in_order_with_their_words() -> None:
+    spans = find_times("On 7 May 2023 we met, and last week again; see you tomorrow.", ANCHOR)
+    assert [span.text for span in spans] == ["On 7 May 2023", "last week", "tomorrow"]
+
+
+@pytest.mark.parametrize(
+    "text", ["yesterday", "last week", "on Friday", "in March", "7 May", "gestern", "上周五", "昨日"]
+)
+def test_relative_times_need_an_anchor(text: str) -> None:
+    assert find_times(text, None) == []
+    assert len(find_times(text, ANCHOR)) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["7 May 2023", "in 2023", "Q3 2025", "2023年5月7日", "2023-05-07", "7. Mai 2023"]
+)
+def test_absolute_times_need_none(text: str) -> None:
+    assert len(find_times(text, None)) == 1
+
+
+def test_the_day_is_counted_in_the_zone_of_the_anchor() -> None:
+    tokyo = datetime(2026, 3, 2, 1, tzinfo=timezone(timedelta(hours=9)))
+    (span,) = find_times("I saw her yesterday.", tokyo)
+    assert iso(span.start) == "2026-03-01T00:00:00+00:00"
+    (span,) = find_times("He rang 2 hours ago.", tokyo)
+    assert iso(span.start) == "2026-03-01T14:00:00+00:00"
+
+
+def test_a_naive_anchor_is_utc() -> None:
+    assert find_times("yesterday", datetime(2026, 3, 4, 9)) == find_times("yesterday", ANCHOR)
+
+
+def test_decomposed_accents_are_read() -> None:
+    assert len(find_times("Im Ma\u0308rz 2023 war es nass.", ANCHOR)) == 1
+
+
+@pytest.mark.parametrize(
+    "anchor", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)]
+)
+@pytest.mark.parametrize(
+    "text", ["yesterday", "tomorrow", "last week", "next month", "9999 years ago", "in 9999 years"]
+)
+def test_the_ends_of_time_do_no_harm(anchor: datetime, text: str) -> None:
+    for span in find_times(text, anchor):
+        assert span.start <= span.end
+
+
+WORDS = [
+    word
+    for language in LANGUAGES
+    for table in (
+        language.months,
+        language.weekdays,
+        language.units,
+        language.seasons,
+        language.parts,
+        language.numbers,
+    )
+    for word in list(table)[:8]
+]
+GLUE = """
+    last next this the in on of ago from to before after since 1 7 31 2023 99 - , . vor letzte il y a dernier hace
+    pasado fa scorso atrás passado 上 下 个 前 年 月 日 の 後 지난 전 в назад 3rd 90s Q3 (2023) 12:30 every first second
+"""
+
+
+@given(
+    st.lists(st.sampled_from([*WORDS, *GLUE.split()]), max_size=12),
+    st.booleans(),
+    st.datetimes(timezones=st.just(UTC)),
+)
+def test_any_words_of_time_give_sound_spans(words: list[str], spaced: bool, anchor: datetime) -> None:
+    check(find_times((" " if spaced else "").join(words), anchor))
+
+
+@given(st.text(st.characters(), max_size=200), st.one_of(st.none(), st.datetimes(timezones=st.timezones())))
+def test_any_text_gives_sound_spans(text: str, anchor: datetime | None) -> None:
+    check(find_times(text, anchor))
+
+
+def check(spans: list[TimeSpan]) -> None:
+    for span in spans:
+        assert span.start.tzinfo is UTC
+        assert span.end.tzinfo is UTC
+        assert span.start <= span.end
+        assert span.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "may " * 20_000,
+        "last week " * 10_000,
+        "3月" * 20_000,
+        "12/" * 50_000,
+        "2023 " * 20_000,
+        "a" * 300_000,
+        "1-" * 50_000,
+    ],
+)
+def test_huge_texts_take_linear_time(text: str) -> None:
+    begun = time.perf_counter()
+    find_times(text, ANCHOR)
+    assert time.perf_counter() - begun < 5.0
