@@ -1,1 +1,1 @@
-"""Recall: find what is remembered."""
+"""Recall: four arms search a bank in two trips to the database, one blend ranks, one budget packs."""

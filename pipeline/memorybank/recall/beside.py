@@ -1,0 +1,70 @@
+"""What comes beside the hits: the entities they mention and the chunks they were drawn from. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from memorybank.model import Bank, Hit
+from memorybank.recall.budget import text_tokens
+from memorybank.storage.found import FoundChunk, FoundEntity
+from memorybank.text import cut_to_tokens
+
+
+@dataclass(frozen=True)
+class EntityState:
+    """An entity that a hit mentions."""
+
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class ChunkText:
+    """A text that hits were drawn from; `truncated` when its budget cut it."""
+
+    id: str
+    text: str
+    index: int
+    truncated: bool = False
+
+
+def named(hits: Sequence[Hit], found: Sequence[FoundEntity]) -> list[Hit]:
+    """Return the hits with the names of their entities."""
+    names: dict[UUID, list[str]] = {}
+    for entity in found:
+        names.setdefault(entity.unit, []).append(entity.name)
+    return [replace(hit, entities=tuple(names[hit.id])) if hit.id in names else hit for hit in hits]
+
+
+def entities(hits: Sequence[Hit], found: Sequence[FoundEntity], max_tokens: int) -> tuple[EntityState, ...]:
+    """Return each entity once, those of the best hits first, as many as fit the budget by name."""
+    by_unit: dict[UUID, list[FoundEntity]] = {}
+    for entity in found:
+        by_unit.setdefault(entity.unit, []).append(entity)
+    chosen: dict[UUID, EntityState] = {}
+    left = max_tokens
+    for entity in (entity for hit in hits for entity in by_unit.get(hit.id, ())):
+        if entity.id in chosen:
+            continue
+        left -= text_tokens(entity.name)
+        if left < 0:
+            break
+        chosen[entity.id] = EntityState(entity.id, entity.name)
+    return tuple(chosen.values())
+
+
+def chunks(
+    bank: Bank, ranked: Iterable[UUID], found: Mapping[UUID, FoundChunk], max_tokens: int
+) -> dict[str, ChunkText]:
+    """Return chunks by public id in the order of the hits, the last one cut where the budget ends."""
+    chosen: dict[str, ChunkText] = {}
+    left = max_tokens
+    for chunk in (found[identity] for identity in dict.fromkeys(ranked) if identity in found):
+        if left <= 0:
+            break
+        cost = text_tokens(chunk.text)
+        text = chunk.text if cost <= left else cut_to_tokens(chunk.text, left)
+        public = f"{bank.bank_id}_{chunk.document_id}_{chunk.ordinal}"
+        chosen[public] = ChunkText(public, text, chunk.ordinal, truncated=cost > left)
+        left -= cost
+    return chosen

@@ -1,0 +1,65 @@
+"""Hits: from ranked units to what the caller sees. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memorybank.model import Bank, FactType, Hit, Scores
+from memorybank.recall.query import MinScores
+from memorybank.storage.found import FoundUnit
+from memorybank.text import fold
+
+
+def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
+    """Return the hit of a unit; the chunk's public id is bank, document and ordinal joined by underscores."""
+    chunk_id = None
+    if unit.chunk_ordinal is not None and unit.document_id is not None:
+        chunk_id = f"{bank.bank_id}_{unit.document_id}_{unit.chunk_ordinal}"
+    return Hit(
+        id=unit.id,
+        text=unit.text,
+        fact_type=FactType(unit.fact_type),
+        scores=scores,
+        context=unit.context,
+        occurred_start=unit.occurred_start,
+        occurred_end=unit.occurred_end,
+        mentioned_at=unit.mentioned_at,
+        document_id=unit.document_id,
+        chunk_id=chunk_id,
+        metadata=unit.metadata,
+        tags=unit.tags,
+        source_fact_ids=unit.source_fact_ids,
+    )
+
+
+def good_enough(scores: Scores, least: MinScores) -> bool:
+    """Return whether a hit reaches every least score that is asked for; a reranker counts only where one ran."""
+    pairs = (
+        (least.final, scores.final),
+        (least.semantic, -1.0 if scores.semantic is None else scores.semantic),
+        (least.keyword, 0.0 if scores.keyword is None else scores.keyword),
+        (least.reranker if scores.reranker is not None else None, scores.reranker or 0.0),
+    )
+    return all(floor is None or value >= floor for floor, value in pairs)
+
+
+class Distinct:
+    """Lets each memory through once: the same text, of the same time, kept twice is one memory.
+
+    The same text of two different times is two memories: somebody was on a team, left, and came back.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, datetime | None, datetime | None]] = set()
+
+    def __call__(self, unit: FoundUnit) -> bool:
+        """Return whether no like of this unit has come before."""
+        like = (" ".join(fold(unit.text).split()), unit.occurred_start, unit.occurred_end)
+        new = like not in self._seen
+        self._seen.add(like)
+        return new
+
+
+def without_sources(hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out facts that a returned observation was drawn from."""
+    covered = {source for hit in hits for source in hit.source_fact_ids}
+    return [hit for hit in hits if hit.id not in covered]

@@ -1,0 +1,116 @@
+"""The space of one recall: every unit that the viewer may see, in order of address, and its neighbours.
+
+An address (document number, position) is one 64-bit key, so that sorting, joining and stepping to the next unit of a
+document are array arithmetic.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from memorybank.storage.found import Addresses, Distances
+
+#: Bits of a position inside a key.
+_POSITION_BITS = 32
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Space:
+    """`keys` (n,) ascending; `cosine` (n,), NaN where a unit has no vector of the model."""
+
+    keys: Integers
+    cosine: Floats
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def documents(self) -> Integers:
+        """Document number of each unit (n,)."""
+        return self.keys >> _POSITION_BITS
+
+    @cached_property
+    def document_index(self) -> Integers:
+        """Number of each unit's document among those of the space, from 0 (n,)."""
+        if not len(self):
+            return self.keys
+        return np.concatenate(([0], np.cumsum(self.documents[1:] != self.documents[:-1])))
+
+    @cached_property
+    def document_sizes(self) -> Integers:
+        """Units of each document (documents,)."""
+        return np.bincount(self.document_index, minlength=0)
+
+    @cached_property
+    def followed(self) -> Flags:
+        """Whether another unit of the same document comes after each unit (n,)."""
+        if not len(self):
+            return np.zeros(0, np.bool_)
+        return np.concatenate((self.documents[1:] == self.documents[:-1], [False]))
+
+    def find(self, addresses: Addresses) -> tuple[Integers, Flags]:
+        """Return the index of each address, and which of them are in the space at all."""
+        wanted = key(addresses)
+        at = np.searchsorted(self.keys, wanted)
+        known = at < len(self)
+        known[known] = self.keys[at[known]] == wanted[known]
+        return at, known
+
+    def addresses(self, indices: Integers) -> Addresses:
+        """Return the addresses of units by their indices."""
+        keys = self.keys[indices]
+        return Addresses(keys >> _POSITION_BITS, keys & ((1 << _POSITION_BITS) - 1))
+
+    def borrowed(self, values: Floats, weights: tuple[float, ...]) -> Floats:
+        """Add to each unit's value those of its neighbours in the same document.
+
+        `weights[0]` counts for the units just before and after, `weights[1]` for those one further, and so on.
+        """
+        total = values.copy()
+        for step, weight in enumerate(weights, start=1):
+            if weight and len(self) > step:
+                near = self._near(step)
+                total[step:] += weight * near * values[:-step]
+                total[:-step] += weight * near * values[step:]
+        return total
+
+    def _near(self, step: int) -> Flags:
+        """Whether each unit and the one `step` further stand in the same document (n - step,)."""
+        if step not in self._near_by_step:
+            self._near_by_step[step] = self.documents[step:] == self.documents[:-step]
+        return self._near_by_step[step]
+
+    @cached_property
+    def _near_by_step(self) -> dict[int, Flags]:
+        return {}
+
+
+def key(addresses: Addresses) -> Integers:
+    """Return addresses as 64-bit keys, which sort as the addresses do."""
+    return addresses.documents.astype(np.int64) << _POSITION_BITS | addresses.positions.astype(np.int64)
+
+
+def build(distances: Distances, others: Sequence[Addresses]) -> Space:
+    """Return the space of all units that have a vector or stand among `others` (units a posting was found for)."""
+    measured = key(distances.addresses)
+    order = np.argsort(measured)
+    space = Space(measured[order], 1.0 - distances.distances[order].astype(np.float64))
+    without_vector = [_unknown(space, other) for other in others]
+    if not any(len(keys) for keys in without_vector):
+        return space
+    more = np.unique(np.concatenate(without_vector))
+    keys = np.concatenate((space.keys, more))
+    cosine = np.concatenate((space.cosine, np.full(len(more), np.nan)))
+    order = np.argsort(keys)
+    return Space(keys[order], cosine[order])
+
+
+def _unknown(space: Space, addresses: Addresses) -> Integers:
+    _, known = space.find(addresses)
+    return key(addresses)[~known]

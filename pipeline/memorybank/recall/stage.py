@@ -1,0 +1,251 @@
+"""Recall: the units of a bank that answer a question, within a budget of tokens.
+
+Read, embed, then one snapshot: gather, score, follow the graph, fetch page by page until the budget is full, and what
+is asked for beside the hits. No connection is held while the question is embedded.
+"""
+
+import asyncio
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memorybank import clock
+from memorybank.audience import Viewer
+from memorybank.errors import TimedOut
+from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
+from memorybank.model import Bank, Hit, Scores
+from memorybank.recall import beside, budget, hits, question, ranking, trace
+from memorybank.recall.arms import temporal
+from memorybank.recall.arms.lexical import Bm25
+from memorybank.recall.beside import ChunkText, EntityState
+from memorybank.recall.budget import Cost, Packing
+from memorybank.recall.fusion import Weights
+from memorybank.recall.hits import Distinct
+from memorybank.recall.query import RecallQuery
+from memorybank.recall.question import Question
+from memorybank.recall.ranking import Asked, Scored
+from memorybank.recall.space import Integers
+from memorybank.recall.tags import needed
+from memorybank.recall.trace import Steps, Told
+from memorybank.settings import BankConfig, Settings
+from memorybank.storage import search
+from memorybank.storage.found import FoundUnit, Statistics
+from memorybank.storage.pool import Database
+from memorybank.storage.queries import Connection
+from memorybank.storage.search import Filter, Seeds, Wanted
+
+#: A further page is fetched only for more than this share of the tokens: the last few are not worth a trip.
+FILL_SHARE = 0.1
+#: Best hits from which the graph is followed.
+SEEDS = 10
+
+
+@dataclass(frozen=True)
+class RecallResult:
+    """What a recall found; None for what was not asked for. `stages` names the arms that ran."""
+
+    hits: tuple[Hit, ...]
+    stages: tuple[str, ...] = ()
+    entities: tuple[EntityState, ...] | None = None
+    chunks: Mapping[str, ChunkText] | None = None
+    source_facts: Mapping[str, Hit] | None = None
+    source_facts_truncated: bool | None = None
+    trace: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One question on its way: where it is asked, by whom, and how it was read."""
+
+    bank: Bank
+    config: BankConfig
+    viewer: Viewer
+    query: RecallQuery
+    question: Question
+    vector: np.ndarray[Any, Any]
+    cost: Cost
+    steps: Steps
+
+
+@dataclass
+class _Found:
+    """What the pages brought: all ranked units that were looked at, and the hits that fit."""
+
+    scored: Scored
+    packing: Packing
+    distinct: Distinct = field(default_factory=Distinct)
+    ranked: list[int] = field(default_factory=list)
+    units: list[FoundUnit] = field(default_factory=list)
+
+
+@dataclass
+class Recall:
+    """Recall over one database with one embedding model."""
+
+    database: Database
+    embedder: Embedder | RemoteEmbedder
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        own = self.settings.recall
+        self._weights = Weights.of(own.weights)
+        self._bm25 = Bm25(own.bm25_k1, own.bm25_b)
+        self._slots = asyncio.Semaphore(own.max_concurrent)
+
+    async def __call__(
+        self, bank: Bank, config: BankConfig, query: RecallQuery, viewer: Viewer, cost: Cost = budget.of_text
+    ) -> RecallResult:
+        """Return the best hits of a bank; `cost` is what a hit takes of `max_tokens`, by default its text.
+
+        Raises BadRequest and InvalidInput on a wrong query, TimedOut when it takes too long, and what the
+        embedding model and the database raise.
+        """
+        checked = query.check(self.settings.recall.query_max_tokens)
+        try:
+            async with asyncio.timeout(self.settings.recall.timeout_seconds), self._slots:
+                return await self._recall(bank, config, checked, viewer, cost)
+        except TimeoutError as error:
+            raise TimedOut(
+                f"the recall took more than {self.settings.recall.timeout_seconds:g} seconds"
+            ) from error
+
+    async def _recall(
+        self, bank: Bank, config: BankConfig, query: RecallQuery, viewer: Viewer, cost: Cost
+    ) -> RecallResult:
+        steps = Steps()
+        with steps.step("read_question"):
+            asked = question.read(query, query.query_timestamp or clock.now())
+        with steps.step("embed_question"):
+            prefixed = self.settings.embeddings.query_prefix + asked.text
+            vector = (await embed(self.embedder, [prefixed]))[0]
+        run = _Run(bank, config, viewer, query, asked, vector, cost, steps)
+        async with self.database.snapshot() as connection:
+            scored, sizes = await self._score(connection, run)
+            found = await self._fetch(connection, run, scored, sizes)
+            return await self._result(connection, run, found, sizes)
+
+    async def _score(self, connection: Connection, run: _Run) -> tuple[Scored, Statistics]:
+        """Return every unit's scores, and the sizes of the bank."""
+        with run.steps.step("gather"):
+            gathered = await search.gather(connection, run.bank.id, run.viewer, self._wanted(run))
+        with run.steps.step("score"):
+            asked = Asked(self._weights, self._bm25, run.question.window, run.query.tag_filter)
+            scored = ranking.score(gathered, asked)
+        sizes = gathered.statistics
+        if (
+            run.config.enable_graph_retrieval
+            and len(scored.space)
+            and (sizes.has_entities or sizes.has_links)
+        ):
+            with run.steps.step("follow_graph"):
+                seeds = Seeds(*ranking.seeds(scored, SEEDS))
+                around, linked = await search.reach(connection, run.bank.id, run.viewer, seeds)
+                scored = ranking.with_graph(scored, self._weights, gathered.named, around, linked)
+        return scored, sizes
+
+    def _wanted(self, run: _Run) -> Wanted:
+        query, config, own = run.query, run.config, self.settings.recall
+        tags = query.tag_filter
+        filtered = tags is not None or query.types is not None
+        window = run.question.window if config.enable_temporal_retrieval else None
+        return Wanted(
+            vector=run.vector,
+            model=self.embedder.model,
+            terms=run.question.terms,
+            max_terms=own.max_query_terms,
+            max_postings=own.max_postings,
+            names=run.question.names if config.enable_graph_retrieval else (),
+            dates=temporal.reach(window) if window else None,
+            filter=Filter(query.types, needed(tags) if tags else None) if filtered else None,
+        )
+
+    async def _fetch(self, connection: Connection, run: _Run, scored: Scored, sizes: Statistics) -> _Found:
+        """Read ranked units page by page until the budget is full or the candidates are through."""
+        found = _Found(scored, Packing(run.query.max_tokens, run.cost))
+        indices = ranking.best(scored, budget.candidates(run.config, run.query.budget, sizes.units))
+        size = budget.page_size(run.query.max_tokens, sizes.mean_length)
+        floors = np.append(ranking.finals(scored, indices), 0.0)
+        for start in range(0, len(indices), size):
+            if start and found.packing.left <= FILL_SHARE * run.query.max_tokens:
+                break
+            page = indices[start : start + size]
+            with run.steps.step("fetch"):
+                addresses = scored.space.addresses(page)
+                units = await search.units(connection, run.bank.id, run.viewer, addresses)
+            with run.steps.step("pack"):
+                self._take(run, found, page, units, float(floors[start + len(page)]))
+        return found
+
+    def _take(self, run: _Run, found: _Found, page: Integers, units: list[FoundUnit], floor: float) -> None:
+        """Order one page by the signals that need texts, and pack what is good enough."""
+        indices = page[[unit.place for unit in units]]
+        texts = [unit.text for unit in units]
+        order = ranking.reordered(found.scored, indices, run.question.text, texts, self._weights)
+        ranked, units = indices[order], [units[at] for at in order]
+        finals = ranking.finals(found.scored, ranked, floor)
+        found.ranked.extend(ranked.tolist())
+        found.units.extend(units)
+        chosen = self._hits(run, found, zip(units, ranked.tolist(), finals.tolist(), strict=True))
+        found.packing.add(hits.without_sources(list(chosen)) if run.query.prefer_observations else chosen)
+
+    def _hits(
+        self, run: _Run, found: _Found, ranked: Iterable[tuple[FoundUnit, int, float]]
+    ) -> Iterator[Hit]:
+        """Yield the hits that are good enough and not there yet."""
+        for unit, at, final in ranked:
+            scores = _scores(found.scored, at, final)
+            if hits.good_enough(scores, run.query.min_scores) and found.distinct(unit):
+                yield hits.make(run.bank, unit, scores)
+
+    async def _result(
+        self, connection: Connection, run: _Run, found: _Found, sizes: Statistics
+    ) -> RecallResult:
+        """Read what is asked for beside the hits, and put the answer together."""
+        include, packed = run.query.include, found.packing.hits
+        states, chunks = None, None
+        with run.steps.step("beside"):
+            if include.entities_max_tokens is not None:
+                units = [hit.id for hit in packed] if sizes.has_entities else []
+                mentioned = await search.entities(connection, run.bank.id, units) if units else []
+                packed = beside.named(packed, mentioned)
+                states = beside.entities(packed, mentioned, include.entities_max_tokens)
+            if include.chunks_max_tokens is not None:
+                ranked = [unit.chunk for unit in found.units if unit.chunk]
+                texts = await search.chunks(connection, run.bank.id, run.viewer, ranked)
+                chunks = beside.chunks(run.bank, ranked, texts, include.chunks_max_tokens)
+        with_sources = include.source_facts_max_tokens is not None
+        return RecallResult(
+            hits=tuple(packed),
+            stages=tuple(found.scored.arms),
+            entities=states,
+            chunks=chunks,
+            source_facts={} if with_sources else None,
+            source_facts_truncated=False if with_sources else None,
+            trace=self._trace(run, found, packed) if run.query.trace else None,
+        )
+
+    def _trace(self, run: _Run, found: _Found, packed: list[Hit]) -> dict[str, Any]:
+        told = Told(
+            run.query,
+            run.question,
+            run.vector,
+            found.scored,
+            np.array(found.ranked, np.int64),
+            found.units,
+            packed,
+        )
+        return trace.build(told, run.steps)
+
+
+def _scores(scored: Scored, at: int, final: float) -> Scores:
+    """Return a hit's scores; an arm that did not see the unit has none."""
+    keyword = float(scored.lexical.keyword[at])
+    cosine = float(scored.space.cosine[at])
+    return Scores(
+        final=final,
+        semantic=None if math.isnan(cosine) else cosine,
+        keyword=keyword if keyword > 0 else None,
+    )

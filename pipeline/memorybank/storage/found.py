@@ -1,0 +1,143 @@
+"""What a search reads from the database, as arrays and frozen rows without any I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Addresses of units, (n,) each: document number and position in it."""
+
+    documents: Array
+    positions: Array
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The bank's active units, the sum of their lengths in terms, and whether it has a graph at all."""
+
+    units: int
+    length: int
+    has_entities: bool = True
+    has_links: bool = True
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length of a unit; 1 for an empty bank, so that it can divide."""
+        return self.length / self.units if self.units and self.length else 1.0
+
+
+@dataclass(frozen=True)
+class TermPostings:
+    """Where one term stands, as far as the viewer may see; `frequency` counts the whole bank's units."""
+
+    term: int
+    frequency: int
+    addresses: Addresses
+    tf: Array
+    lengths: Array
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Cosine distances of units to the question, (n,)."""
+
+    addresses: Addresses
+    distances: Array
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Units that mention one entity, as far as the viewer may see: the newest ones, up to a cap."""
+
+    name: str
+    strength: float
+    addresses: Addresses
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Units linked to the best hits, and the weight of the link times the strength of the hit, (n,)."""
+
+    kind: str
+    addresses: Addresses
+    strengths: Array
+
+
+@dataclass(frozen=True)
+class Dated:
+    """When units happened and were mentioned, (n,) each, in seconds since 1970; NaN where unknown."""
+
+    addresses: Addresses
+    occurred_start: Array
+    occurred_end: Array
+    mentioned_at: Array
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """Units that hold exactly these tags."""
+
+    tags: frozenset[str]
+    addresses: Addresses
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What the first trip brought; `dated` and `tagged` None where they were not asked for."""
+
+    statistics: Statistics
+    postings: tuple[TermPostings, ...]
+    distances: Distances
+    named: tuple[Mentions, ...]
+    dated: Dated | None
+    tagged: tuple[Tagged, ...] | None
+
+
+@dataclass(frozen=True)
+class FoundUnit:
+    """One unit with all that a hit tells of it."""
+
+    place: int
+    id: UUID
+    text: str
+    fact_type: str
+    context: str
+    occurred_start: datetime | None
+    occurred_end: datetime | None
+    mentioned_at: datetime | None
+    tags: tuple[str, ...]
+    metadata: Mapping[str, str]
+    document_id: str | None
+    chunk: UUID | None
+    chunk_ordinal: int | None
+    source_fact_ids: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True)
+class FoundEntity:
+    """An entity that a unit mentions."""
+
+    unit: UUID
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class FoundChunk:
+    """The text a unit was drawn from."""
+
+    id: UUID
+    text: str
+    ordinal: int
+    document_id: str

@@ -1,0 +1,182 @@
+-- name: statistics
+-- audience: sizes of the bank's index move a score, they never reveal a text
+-- N and the total length for BM25, from the marker posting that every unit has: exact, and nothing for writers to fight
+-- over. And whether there is a graph to follow at all.
+SELECT count(*) AS units, coalesce(sum(p.length), 0) AS length,
+       EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.bank = %(bank)s) AS has_entities,
+       EXISTS (SELECT 1 FROM unit_link l WHERE l.bank = %(bank)s) AS has_links
+FROM posting p WHERE p.bank = %(bank)s AND p.term = %(marker)s;
+
+-- name: postings
+-- How many units hold each term, and where the rarest stand, one row of packed arrays a term. Common terms are left out
+-- first: they cost the most and tell the least. The rarest is always read, up to the cap.
+-- audience: the counts are the whole bank's, they move a score and never reveal a text; the arrays stand under the viewer
+WITH counted AS MATERIALIZED (
+    SELECT asked.term, tally.frequency
+    FROM unnest(%(terms)s::bigint[]) AS asked (term)
+    CROSS JOIN LATERAL (SELECT count(*) AS frequency FROM posting p
+                        WHERE p.bank = %(bank)s AND p.term = asked.term OFFSET 0) AS tally
+), ranked AS (
+    SELECT term, frequency, row_number() OVER rarest AS rank, sum(frequency) OVER rarest AS total
+    FROM counted WHERE frequency > 0
+    WINDOW rarest AS (ORDER BY frequency, term)
+), chosen AS (
+    SELECT term FROM ranked
+    WHERE rank <= %(max_terms)s AND (total <= %(max_postings)s OR rank = 1)
+)
+SELECT counted.term, counted.frequency, held.documents, held.positions, held.tf, held.lengths
+FROM counted
+LEFT JOIN chosen ON chosen.term = counted.term
+CROSS JOIN LATERAL (
+    SELECT array_agg(found.document) AS documents, array_agg(found.position) AS positions,
+           array_agg(found.tf) AS tf, array_agg(found.length) AS lengths
+    FROM (SELECT p.document, p.position, p.tf, p.length FROM posting p
+          WHERE p.bank = %(bank)s AND p.term = chosen.term
+            AND (%(sees_all)s OR p.audience_id = ANY(%(audiences)s::bigint[]))
+          LIMIT %(max_postings)s) AS found
+) AS held;
+
+-- name: distances
+-- The cosine distance of every unit that the viewer may see, as packed arrays: exact, up to some ten thousand units faster
+-- than asking for the best 200, and the distances of neighbours come free.
+SELECT array_agg(e.document) AS documents, array_agg(e.position) AS positions,
+       array_agg((e.vector <=> %(vector)s::halfvec)::real) AS distances
+FROM embedding e
+WHERE e.bank = %(bank)s
+  AND e.model = (SELECT m.id FROM embedding_model m WHERE m.name = %(model)s)
+  AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]));
+
+-- name: named
+-- Units that mention an entity which the question names, by its own key or by a spelling that the viewer may know. The
+-- newest ones of each entity, up to a cap: a hub of 15,000 mentions tells nothing and costs everything.
+WITH meant AS (
+    SELECT e.id, e.name FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s::text[])
+    UNION
+    SELECT e.id, e.name FROM entity_alias a JOIN entity e ON e.id = a.entity
+    WHERE a.bank = %(bank)s AND a.key = ANY(%(keys)s::text[])
+      AND (%(sees_all)s OR a.audience_id = ANY(%(audiences)s::bigint[]))
+)
+SELECT meant.name, 1.0::real AS strength, held.documents, held.positions
+FROM meant
+CROSS JOIN LATERAL (
+    SELECT array_agg(found.document_number) AS documents, array_agg(found.position) AS positions
+    FROM (SELECT u.document_number, u.position
+          FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
+          WHERE ue.entity = meant.id AND u.status = 'active'
+            AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+          ORDER BY ue.unit DESC LIMIT %(cap)s) AS found
+) AS held
+WHERE held.documents IS NOT NULL;
+
+-- name: around
+-- One hop from the best hits through the entities they mention: the same packed arrays, the strength of the best hit
+-- that mentions the entity.
+WITH seed AS (
+    SELECT s.id, asked.strength
+    FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[])
+         AS asked (document, position, strength)
+    CROSS JOIN LATERAL (SELECT u.id FROM memory_unit u
+                        WHERE u.bank = %(bank)s AND u.document_number = asked.document AND u.position = asked.position
+                          AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
+), met AS (
+    SELECT ue.entity, max(seed.strength) AS strength
+    FROM seed JOIN unit_entity ue ON ue.unit = seed.id
+    GROUP BY ue.entity ORDER BY strength DESC, ue.entity LIMIT %(entities)s
+)
+SELECT e.name, met.strength, held.documents, held.positions
+FROM met JOIN entity e ON e.id = met.entity
+CROSS JOIN LATERAL (
+    SELECT array_agg(found.document_number) AS documents, array_agg(found.position) AS positions
+    FROM (SELECT u.document_number, u.position
+          FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
+          WHERE ue.entity = met.entity AND u.status = 'active'
+            AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+          ORDER BY ue.unit DESC LIMIT %(cap)s) AS found
+) AS held
+WHERE cardinality(held.documents) > 1;
+
+-- name: linked
+-- One hop from the best hits through links, in both directions.
+WITH seed AS (
+    SELECT s.id, asked.strength
+    FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[])
+         AS asked (document, position, strength)
+    CROSS JOIN LATERAL (SELECT u.id FROM memory_unit u
+                        WHERE u.bank = %(bank)s AND u.document_number = asked.document AND u.position = asked.position
+                          AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
+), reached AS (
+    SELECT l.target AS unit, l.kind, l.weight * seed.strength AS strength FROM seed JOIN unit_link l ON l.source = seed.id
+    UNION ALL
+    SELECT l.source AS unit, l.kind, l.weight * seed.strength AS strength FROM seed JOIN unit_link l ON l.target = seed.id
+), best AS (
+    SELECT unit, kind, max(strength) AS strength FROM reached GROUP BY unit, kind ORDER BY strength DESC, unit LIMIT %(cap)s
+)
+SELECT best.kind, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions,
+       array_agg(best.strength::real) AS strengths
+FROM best JOIN memory_unit u ON u.id = best.unit
+WHERE u.status = 'active' AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+GROUP BY best.kind;
+
+-- name: dated
+-- Units that happened or were mentioned within these dates (the window of the question, widened), in seconds since 1970.
+SELECT array_agg(near.document_number) AS documents, array_agg(near.position) AS positions,
+       array_agg(near.occurred_start) AS occurred_start, array_agg(near.occurred_end) AS occurred_end,
+       array_agg(near.mentioned_at) AS mentioned_at
+FROM (
+    SELECT u.document_number, u.position,
+           coalesce(extract(epoch FROM u.occurred_start), 'NaN')::float8 AS occurred_start,
+           coalesce(extract(epoch FROM coalesce(u.occurred_end, u.occurred_start)), 'NaN')::float8 AS occurred_end,
+           coalesce(extract(epoch FROM u.mentioned_at), 'NaN')::float8 AS mentioned_at
+    FROM memory_unit u
+    WHERE u.bank = %(bank)s AND u.status = 'active'
+      AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+      AND ((u.occurred_start <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s)
+           OR u.mentioned_at BETWEEN %(start)s AND %(end)s)
+    LIMIT %(cap)s
+) AS near;
+
+-- name: tagged
+-- Addresses of the units of these types, grouped by the tags they hold: the filter is then asked once for each set of
+-- tags. Where every passing unit must hold one of `needed`, the index of tags is the way in.
+SELECT u.tags, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions
+FROM memory_unit u
+WHERE u.bank = %(bank)s AND u.status = 'active'
+  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(types)s::text[] IS NULL OR u.fact_type = ANY(%(types)s::text[]))
+  AND (%(needed)s::text[] IS NULL OR u.tags && %(needed)s::text[])
+GROUP BY u.tags;
+
+-- name: units
+-- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
+-- whole bank.
+SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at, u.tags,
+       u.metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
+FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
+CROSS JOIN LATERAL (
+    SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at, m.tags, m.metadata,
+           m.document, m.chunk
+    FROM memory_unit m
+    WHERE m.bank = %(bank)s AND m.document_number = asked.document AND m.position = asked.position
+      AND m.status = 'active' AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
+    OFFSET 0
+) AS u
+LEFT JOIN LATERAL (SELECT x.id FROM document x WHERE x.number = u.document
+                     AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS d ON true
+LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
+                     AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
+ORDER BY asked.place;
+
+-- name: entities
+-- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
+SELECT ue.unit, e.id, e.name
+FROM unit_entity ue JOIN entity e ON e.id = ue.entity
+WHERE ue.bank = %(bank)s AND ue.unit = ANY(%(units)s::uuid[])
+ORDER BY e.name, e.id;
+
+-- name: chunks
+-- The texts that these units were drawn from, as far as they are kept.
+SELECT c.id, c.text, c.ordinal, d.id AS document_id
+FROM chunk c JOIN document d ON d.number = c.document
+WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL
+  AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]));

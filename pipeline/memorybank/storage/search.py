@@ -1,0 +1,220 @@
+"""What recall reads: two trips in one snapshot. Every statement stands under the viewer.
+
+Trip one, `gather`: postings, distances, named entities, dates and the filter, sent in one go. Trip two: `reach` (one
+hop in the graph from the best hits), then `units` with all that hits tell, and what is asked for beside them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
+
+from memorybank.audience import Viewer
+from memorybank.storage import packed
+from memorybank.storage.found import (
+    Addresses,
+    Dated,
+    Distances,
+    FoundChunk,
+    FoundEntity,
+    FoundUnit,
+    Gathered,
+    Linked,
+    Mentions,
+    Statistics,
+    Tagged,
+    TermPostings,
+)
+from memorybank.storage.queries import Connection, Parameters, Row, load
+
+#: The term under which every unit has one posting, with tf 1 and its length: counting it counts the bank.
+EVERY_UNIT = 0
+#: Units read of one entity, the newest: what more units mention tells little, and a hub would cost seconds.
+MENTIONS_CAP = 200
+#: Entities followed from the best hits.
+ENTITIES_CAP = 40
+#: Units read near the window of time.
+DATED_CAP = 5_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the first trip asks for. `names` empty, `dates` or `filter` None: that arm is not asked."""
+
+    vector: np.ndarray[Any, Any]
+    model: str
+    terms: Sequence[int]
+    max_terms: int
+    max_postings: int
+    names: Sequence[str] = ()
+    dates: tuple[datetime, datetime] | None = None
+    filter: "Filter | None" = None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Units of these types only (None: all); `needed`: tags of which every passing unit holds one."""
+
+    types: Sequence[str] | None
+    needed: Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The best hits so far, from which the graph is followed; `strengths` in 0 to 1, (n,)."""
+
+    addresses: Addresses
+    strengths: np.ndarray[Any, Any]
+
+
+async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Wanted) -> Gathered:
+    """Read what the arms score from: one trip, all statements at once."""
+    scope: dict[str, Any] = {"bank": bank, **viewer.parameters()}
+    async with connection.pipeline():
+        statistics = await _ask(connection, "statistics", {"bank": bank, "marker": EVERY_UNIT})
+        postings = await _ask(connection, "postings", scope | _of_terms(wanted)) if wanted.terms else None
+        distances = await _ask(connection, "distances", scope | _of_vector(wanted))
+        named = await _ask(connection, "named", scope | _of_names(wanted)) if wanted.names else None
+        dated = await _ask(connection, "dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
+        tagged = (
+            await _ask(connection, "tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
+        )
+    return Gathered(
+        Statistics(**(await _rows(statistics))[0]),
+        tuple(_postings(row) for row in await _rows(postings)),
+        _distances((await _rows(distances))[0]),
+        tuple(_mentions(row) for row in await _rows(named)),
+        _dated((await _rows(dated))[0]) if dated else None,
+        tuple(Tagged(frozenset(row["tags"]), _addresses(row)) for row in await _rows(tagged))
+        if tagged
+        else None,
+    )
+
+
+async def reach(
+    connection: Connection, bank: int, viewer: Viewer, seeds: Seeds
+) -> tuple[tuple[Mentions, ...], tuple[Linked, ...]]:
+    """Return what is one hop away from the best hits: by shared entities, by links."""
+    parameters = {
+        "bank": bank,
+        "documents": seeds.addresses.documents.tolist(),
+        "positions": seeds.addresses.positions.tolist(),
+        "strengths": seeds.strengths.tolist(),
+        "cap": MENTIONS_CAP,
+        "entities": ENTITIES_CAP,
+        **viewer.parameters(),
+    }
+    async with connection.pipeline():
+        around = await _ask(connection, "around", parameters)
+        linked = await _ask(connection, "linked", parameters)
+    return (
+        tuple(_mentions(row) for row in await _rows(around)),
+        tuple(Linked(row["kind"], _addresses(row), row["strengths"]) for row in await _rows(linked)),
+    )
+
+
+async def units(connection: Connection, bank: int, viewer: Viewer, addresses: Addresses) -> list[FoundUnit]:
+    """Return units in the order of their addresses; `place` is the index of the address. The unseen are left out."""
+    parameters = {
+        "bank": bank,
+        "documents": addresses.documents.tolist(),
+        "positions": addresses.positions.tolist(),
+        **viewer.parameters(),
+    }
+    return [_unit(row) for row in await _rows(await _ask(connection, "units", parameters))]
+
+
+async def entities(connection: Connection, bank: int, found: Sequence[UUID]) -> list[FoundEntity]:
+    """Return what these units, read under the viewer before, mention; by name."""
+    rows = await _rows(await _ask(connection, "entities", {"bank": bank, "units": list(found)}))
+    return [FoundEntity(**row) for row in rows]
+
+
+async def chunks(
+    connection: Connection, bank: int, viewer: Viewer, wanted: Sequence[UUID]
+) -> dict[UUID, FoundChunk]:
+    """Return chunks by their ids; those whose text is not kept are left out."""
+    parameters = {"bank": bank, "chunks": list(wanted), **viewer.parameters()}
+    rows = await _rows(await _ask(connection, "chunks", parameters))
+    return {row["id"]: FoundChunk(**row) for row in rows}
+
+
+async def _ask(connection: Connection, name: str, parameters: Parameters) -> AsyncCursor[DictRow]:
+    return await packed.cursor(connection).execute(load()[f"search.{name}"].sql, parameters)
+
+
+async def _rows(cursor: AsyncCursor[DictRow] | None) -> list[Row]:
+    return await cursor.fetchall() if cursor else []
+
+
+def _of_terms(wanted: Wanted) -> dict[str, Any]:
+    return {
+        "terms": list(wanted.terms),
+        "max_terms": wanted.max_terms,
+        "max_postings": wanted.max_postings,
+    }
+
+
+def _of_vector(wanted: Wanted) -> dict[str, Any]:
+    return {"vector": HalfVector(wanted.vector), "model": wanted.model}
+
+
+def _of_names(wanted: Wanted) -> dict[str, Any]:
+    return {"keys": list(wanted.names), "cap": MENTIONS_CAP}
+
+
+def _of_dates(dates: tuple[datetime, datetime]) -> dict[str, Any]:
+    return {"start": dates[0], "end": dates[1], "cap": DATED_CAP}
+
+
+def _of_filter(chosen: Filter) -> dict[str, Any]:
+    return {
+        "types": None if chosen.types is None else list(chosen.types),
+        "needed": None if chosen.needed is None else list(chosen.needed),
+    }
+
+
+def _addresses(row: Row) -> Addresses:
+    """Return the addresses of a row of packed arrays; null stands for no unit at all."""
+    empty = np.empty(0, np.int32)
+    documents, positions = row["documents"], row["positions"]
+    return Addresses(empty if documents is None else documents, empty if positions is None else positions)
+
+
+def _postings(row: Row) -> TermPostings:
+    addresses = _addresses(row)
+    found = len(addresses) > 0
+    empty = addresses.documents
+    return TermPostings(
+        row["term"],
+        row["frequency"],
+        addresses,
+        row["tf"] if found else empty,
+        row["lengths"] if found else empty,
+    )
+
+
+def _distances(row: Row) -> Distances:
+    addresses = _addresses(row)
+    return Distances(addresses, row["distances"] if len(addresses) else np.empty(0, np.float32))
+
+
+def _mentions(row: Row) -> Mentions:
+    return Mentions(row["name"], row["strength"], _addresses(row))
+
+
+def _dated(row: Row) -> Dated:
+    addresses = _addresses(row)
+    if not len(addresses):
+        return Dated(addresses, np.empty(0), np.empty(0), np.empty(0))
+    return Dated(addresses, row["occurred_start"], row["occurred_end"], row["mentioned_at"])
+
+
+def _unit(row: Row) -> FoundUnit:
+    return FoundUnit(**{**row, "place": row["place"] - 1, "tags": tuple(row["tags"])})

@@ -1,0 +1,109 @@
+"""Recall never crosses a wall: banks, audiences and filters; and each filter says the same in Python and in SQL."""
+
+from itertools import product
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from recall_world import Unit, World
+
+from memorybank.audience import Viewer
+from memorybank.recall.query import Include
+from memorybank.recall.tags import MODES, TagLeaf, parse_groups, passes
+
+MARK = "the harbour crane"
+
+
+async def test_a_small_bank_gets_its_own_nearest_units(world: World) -> None:
+    crowd, crowd_audience = await world.bank("crowd")
+    small, audience = await world.bank("small")
+    await world.document(
+        crowd, crowd_audience, [f"Crane {number} stands near {MARK}." for number in range(60)]
+    )
+    texts = [f"Gull {number} sits on {MARK}." for number in range(7)]
+    await world.document(small, audience, texts[:3])
+    await world.document(small, audience, [Unit(text, tags=["rare"]) for text in texts[3:]])
+    result = await world.ask(small, Viewer.operator(), f"What sits on {MARK}?")
+    assert {hit.text for hit in result.hits} == set(texts)
+    rare = await world.ask(small, audience, f"What sits on {MARK}?", tags=("rare",), tags_match="any_strict")
+    encode = world.recall.embedder.encode  # type: ignore[union-attr]
+    question = encode([f"What sits on {MARK}?"])[0]
+    exact = {text: float(encode([text])[0] @ question) for text in texts[3:]}
+    assert {hit.text: hit.scores.semantic for hit in rare.hits} == pytest.approx(exact, abs=2e-3)
+
+
+async def test_nothing_of_another_audience_is_seen(world: World) -> None:
+    bank, everybody = await world.bank()
+    private = await world.audience(bank.id, "dm", uuid4())
+    await world.document(bank, everybody, [Unit(f"Mara painted {MARK}.", entities=["Mara"])], "open")
+    secret = Unit(f"Mara bought {MARK} with Odile.", entities=["Mara", "Odile"])
+    await world.document(bank, private, [secret], "secret")
+    include = Include(entities_max_tokens=500, chunks_max_tokens=500)
+    seen = await world.ask(bank, everybody, f"Who bought {MARK}, Odile?", include=include, trace=True)
+    told = repr((seen.hits, seen.entities, seen.chunks, seen.trace and seen.trace["retrieval_results"]))
+    assert len(seen.hits) == 1 and "Odile" not in told and "bought" not in told and "secret" not in told
+    assert [hit.text for hit in (await world.ask(bank, private, f"Who bought {MARK}?")).hits] == [secret.text]
+    both = await world.ask(bank, Viewer((everybody, private)), f"Who bought {MARK}?", include=include)
+    assert len(both.hits) == 2 and both.hits[0].text == secret.text
+    assert (await world.ask(bank, Viewer(()), MARK)).hits == ()
+    assert len((await world.ask(bank, Viewer.operator(), MARK)).hits) == 2
+
+
+async def test_unseen_neighbours_lend_nothing(world: World) -> None:
+    bank, everybody = await world.bank()
+    private = await world.audience(bank.id, "dm", uuid4())
+    await world.document(bank, everybody, ["Shelf one.", "Shelf two."], "d")
+    before = {hit.text: hit.scores for hit in (await world.ask(bank, everybody, "zeppelin shelf")).hits}
+    await world.document(bank, private, ["The zeppelin has landed."], "e")
+    async with world.database.connection() as connection:
+        await connection.execute(
+            "UPDATE memory_unit SET document_number = (SELECT number FROM document WHERE id = 'd'),"
+            " document = (SELECT number FROM document WHERE id = 'd'), position = 512 WHERE text LIKE 'The zeppelin%'"
+        )
+    after = (await world.ask(bank, everybody, "zeppelin shelf", trace=True)).trace
+    assert after is not None
+    blends = {entry["text"]: entry["rrf_score"] for entry in after["rrf_merged"]}
+    assert np.isclose(blends["Shelf one."], blends["Shelf two."], atol=0.5) and set(blends) == set(before)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_tags_filter_as_the_table_says(world: World, mode: str) -> None:
+    bank, audience = await world.bank()
+    held = [(), ("a",), ("b",), ("a", "b"), ("a", "b", "c")]
+    await world.document(
+        bank, audience, [Unit(f"Cup {'+'.join(tags) or 'none'}", tags=tags) for tags in held]
+    )
+    for asked in ((), ("a",), ("a", "b"), ("z",)):
+        leaf = TagLeaf(asked, mode)  # type: ignore[arg-type]
+        expected = {f"Cup {'+'.join(tags) or 'none'}" for tags in held if passes(frozenset(tags), leaf)}
+        assert set(await world.texts(bank, audience, "cup", tags=asked, tags_match=mode)) == expected
+
+
+async def test_the_table_is_the_same_in_sql(world: World) -> None:
+    sets = [(), ("a",), ("b",), ("a", "b"), ("a", "b", "c")]
+    async with world.database.connection() as connection:
+        for held, asked, mode in product(sets, sets, MODES):
+            cursor = await connection.execute(
+                "SELECT tags_match(%s::text[], %s::text[], %s) AS passes", [list(held), list(asked), mode]
+            )
+            row = await cursor.fetchone()
+            assert row == {"passes": passes(frozenset(held), TagLeaf(asked, mode))}, (held, asked, mode)  # type: ignore[arg-type]
+
+
+async def test_groups_of_tags_say_everything_but(world: World) -> None:
+    bank, audience = await world.bank()
+    rows = {
+        "x": ["proj:x"],
+        "archived": ["proj:x", "archived"],
+        "ab": ["proj:x", "a", "b"],
+        "other": ["a", "b"],
+    }
+    await world.document(bank, audience, [Unit(f"Cup {name}", tags=tags) for name, tags in rows.items()])
+    groups = parse_groups(
+        [
+            {"tags": ["proj:x"], "match": "any_strict"},
+            {"not": {"tags": ["archived"]}},
+            {"or": [{"tags": ["a", "b"], "match": "all_strict"}, {"and": [{"not": {"tags": ["a"]}}]}]},
+        ]
+    )
+    assert set(await world.texts(bank, audience, "cup", tag_groups=groups)) == {"Cup x", "Cup ab"}
