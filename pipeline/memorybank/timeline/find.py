@@ -17,6 +17,8 @@ from memorybank.timeline.span import TimeSpan
 
 #: How far a clause is read for its tense.
 _CLAUSE_CHARS = 160
+#: How far before an expression "since" may stand.
+_BEGUN_CHARS = 12
 _CLAUSE_END = re.compile(r"[.!?;\n。！？；](?!\d)")
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
@@ -179,6 +181,8 @@ def _tense_of(low: str, place: tuple[int, int], grammar: Grammar, question: bool
     """The tense of the clause around an expression, read only when it is needed: the nearest word that shows it."""
 
     def tense() -> Tense:
+        if grammar.begun.search(low, max(0, place[0] - _BEGUN_CHARS), place[1]):
+            return "past"
         begin, end = _clause(low, *place)
         ahead = _nearest(grammar.future, low, begin, end, place)
         behind = _nearest(grammar.past, low, begin, end, place)

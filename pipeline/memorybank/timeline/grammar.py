@@ -83,6 +83,7 @@ class Language:
         words: further words without which no rule of the language fits (beside all the above).
         shaky: month and weekday words that are also common words.
         future, past, likely: patterns of a clause's tense; `likely` also speaks for the future, but less.
+        begun: words before or at the start of an expression that put it into the past ("since").
         spaced: False for scripts without spaces between words.
     """
 
@@ -106,6 +107,7 @@ class Language:
     future: str = r"(?!)"
     past: str = r"(?!)"
     likely: str = r"(?!)"
+    begun: str = r"(?!)"
     spaced: bool = True
 
     @cached_property
@@ -146,6 +148,7 @@ class Grammar:
         ]
         self.future = re.compile(bare(language.future))
         self.past = re.compile(bare(language.past))
+        self.begun = re.compile(rf"(?<!\w)(?:{bare(language.begun)})(?!\w)")
         self.likely = re.compile(bare(language.likely))
 
     def _fill(self, pattern: str, named: bool) -> str:

@@ -25,8 +25,6 @@ from memorybank.timeline.span import TimeSpan, of_days
 Tense = Literal["past", "future", "unknown"]
 
 _CLOCK = {"second": 1, "minute": 60, "hour": 3600}
-#: Two digits of a year in a date with slashes: up to this it is of this century.
-_CENTURY_TURN = 69
 
 
 class NoAnchor(Exception):
@@ -113,9 +111,14 @@ def _first(day: date, unit: str) -> date:
 
 def _distance(reading: Reading) -> Days | TimeSpan | None:
     """N units ago (shift -1) or from now (+1)."""
-    if reading.rule.mode == "near" and reading.rule.shift > 0 and reading.tense() == "past":
+    if _is_duration(reading):
         return None
     return _at_distance(reading, (reading.number("n") if reading.has("n") else 1) * reading.rule.shift)
+
+
+def _is_duration(reading: Reading) -> bool:
+    """Done in three days, not seen in three days: no time to come."""
+    return reading.rule.mode == "near" and reading.rule.shift > 0 and reading.tense() == "past"
 
 
 def _at_distance(reading: Reading, count: int) -> Days | TimeSpan:
@@ -152,8 +155,10 @@ def _half(reading: Reading) -> Days | TimeSpan:
     return _moment(at, "minute") if unit == "hour" else ranges.unit_of(at.date(), "day")
 
 
-def _vague(reading: Reading) -> Days | TimeSpan:
+def _vague(reading: Reading) -> Days | TimeSpan | None:
     """A few days ago: from the most to the least that the word may mean."""
+    if _is_duration(reading):
+        return None
     least, most = cast(tuple[int, int], reading.words["vague"][reading.parts["vague"]])
     unit, sign = reading.unit, reading.rule.shift
     if unit in _CLOCK:
@@ -324,11 +329,10 @@ def _part_of_unit(reading: Reading) -> Days:
 
 
 def _decade(reading: Reading) -> Days:
-    """The 1990s; with two digits those of the last century, up to the 2010s of this one."""
+    """The 1990s; with two digits those of the last century. The 1800s and 1900s are whole centuries."""
     year = reading.number("decade") if reading.has("decade") else reading.number("ordinal")
-    if year < 100:
-        year += 1900 if year >= 20 else 2000
-    return _maybe_part(reading, ranges.years(year, 10))
+    year += 1900 if year < 100 else 0
+    return _maybe_part(reading, ranges.years(year, 100 if year % 100 == 0 and year < 2000 else 10))
 
 
 def _nth(reading: Reading) -> Days:

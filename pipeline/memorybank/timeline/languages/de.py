@@ -137,4 +137,5 @@ GERMAN = Language(
     future=r"\b(?:werden?|wirst|wird|werdet|will|wollen|plan\w*|vorhaben|habe vor|bald|freue\w* (?:mich|uns)|soll\w*|treffen wir uns|steht an)\b",
     past=r"\b(?:war|waren|warst|hatte\w*|habe|hat|haben|hast|bin|wurde\w*|ging\w*|kam\w*|ge\w{3,}t|ge\w{3,}en|vor|letzte\w*|gestern)\b",
     likely=r"(?!)",
+    begun="seit",
 )

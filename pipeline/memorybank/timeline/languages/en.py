@@ -18,22 +18,23 @@ RULES = (
     Rule("nothing", r"(?:every|each|most|any|per|once an?|twice an?|times an?|black|good|ash|palm|easter|cyber|all) (?:other |single |second )?(?:<weekday>|<month>|<season>|<unit>)s?"),
     Rule("nothing", r"(?:on )?<any_weekday> ?(?:to|through|thru|till|until|-|–) ?<any_weekday2>"),
     Rule("nothing", r"(?:on |weekday )?<weekday>s"),
+    Rule("nothing", r"(?:a|an|one|some|entire|whole) <weekday>"),
     Rule("nothing", r"<n>[- ]<unit>[- ]old"),
     Rule("nothing", r"the (?:last|first) (?:week|month|year|day|weekend|quarter) (?:of|at|in) (?!<any_month>|the |this |last |next |\d)\w+"),
     # Dates.
     Rule("date_range", r"(?:from |between )?<any_month>\.? <day><th> ?(?:-|–|—|to|through|thru|until|till|and) ?<any_month2>\.? <day2><th>(?:,? (?:of )?<year>)?", proper=True),
     Rule("date_range", r"(?:from |between )?(?:the )?<day><th> (?:of )?<any_month>\.? ?(?:-|–|—|to|through|thru|until|till|and) ?(?:the )?<day2><th> (?:of )?<any_month2>(?:,? <year>)?", proper=True),
-    Rule("date_range", r"(?:from |between )?(?:the )?<day><th> ?(?:-|–|—|to|through|thru|until|till) ?(?:the )?<day2><th> (?:of )?<any_month>(?:\.?,? <year>)?", proper=True),
-    Rule("date_range", r"(?:from )?<any_month>\.? <day><th> ?(?:-|–|—|to|through|thru|until|till) ?(?:the )?<day2><th>(?:,? (?:of )?<year>)?", proper=True),
-    Rule("date", r"(?:on )?(?:<any_weekday>\.?,? )?(?:the )?<day><th>[ -](?:day )?(?:of )?<any_month>(?:\.?,? ?(?:of )?|-)<year>"),
-    Rule("date", r"(?:on )?(?:<any_weekday>\.?,? )?<any_month>\.? (?:the )?<day><th>,? ?(?:of )?<year>"),
+    Rule("date_range", r"(?:on |from |between )?(?:the )?<day><th> ?(?:-|–|—|&|and|or|to|through|thru|until|till) ?(?:the )?<day2><th> (?:of )?<any_month>(?:\.?,? <year>)?", proper=True),
+    Rule("date_range", r"(?:on |from |between )?<any_month>\.? <day><th> ?(?:-|–|—|&|and|or|to|through|thru|until|till) ?(?:the )?<day2><th>(?:,? (?:of )?<year>)?<not_counted>", proper=True),
+    Rule("date", r"(?:on )?<wday>(?:the )?<day><th>[ -](?:day )?(?:of )?<any_month>(?:\.?,? ?(?:of )?|-)<year>"),
+    Rule("date", r"(?:on )?<wday><any_month>\.? (?:the )?<day><th>,? ?(?:of )?<year>"),
     Rule("date", r"<year>,? <any_month>\.? <day><th>"),
-    Rule("date", r"(?:on )(?:<any_weekday>\.?,? )?(?:the )?<day><th> (?:day )?(?:of )?<any_month>\.?"),
-    Rule("date", r"(?:on )(?:<any_weekday>\.?,? )?<any_month>\.? (?:the )?<day><th><not_counted>"),
-    Rule("date", r"(?:(?:next|this|last) )?(?:<any_weekday>\.?,? )?(?:the )?<day>(?:st|nd|rd|th) (?:day )?(?:of )?<any_month>\.?"),
-    Rule("date", r"(?:(?:next|this|last) )?(?:<any_weekday>\.?,? )?<any_month>\.? (?:the )?<day>(?:st|nd|rd|th)"),
-    Rule("date", r"(?:<any_weekday>\.?,? )?<day> <any_month>\.?", proper=True),
-    Rule("date", r"(?:(?:next|this|last) )?(?:<any_weekday>\.?,? )?<any_month>\.? <day><not_counted>", proper=True),
+    Rule("date", r"(?:on )<wday>(?:the )?<day><th> (?:day )?(?:of )?<any_month>\.?"),
+    Rule("date", r"(?:on )<wday><any_month>\.? (?:the )?<day><th><not_counted>"),
+    Rule("date", r"(?:(?:next|this|last) )?<wday>(?:the )?<day>(?:st|nd|rd|th) (?:day )?(?:of )?<any_month>\.?"),
+    Rule("date", r"(?:(?:next|this|last) )?<wday><any_month>\.? (?:the )?<day>(?:st|nd|rd|th)"),
+    Rule("date", r"<wday><day> <any_month>\.?", proper=True),
+    Rule("date", r"(?:(?:next|this|last) )?<wday><any_month>\.? <day><not_counted>", proper=True),
     Rule("day_of_month", r"on (?:<any_weekday>,? )?the <day>(?:st|nd|rd|th)(?! (?:floor|try|day|time|attempt|street|avenue|of|grade|page|birthday|anniversary|century))"),
     # A week, weekend or weekday of a month.
     Rule("nth", r"(?:in |on |during )?(?:the )?<ordinal> <unit_of_month> (?:of|in) <any_month>(?:,? (?:of )?<year>)?"),
@@ -46,13 +47,13 @@ RULES = (
     Rule("month", r"(?:in |since |of )?(?:the )?(?:<part>[- ](?:of )?)?<month>,? (?:of )?this year", "year", 0),
     Rule("month", r"(?:in |of )?(?:the )?(?:<part>[- ](?:of )?)?<month>,? (?:of )?next year", "year", 1),
     Rule("month", r"(?:last year),? in <month>", "year", -1),
-    Rule("month", r"(?:this past|last|past|the previous) <any_month>", "past", proper=True),
-    Rule("month", r"(?:next|the coming|the upcoming|this coming) <any_month>", "next", proper=True),
-    Rule("month", r"this <month>", "this", proper=True),
-    Rule("month", r"(?:in |since |by |around )?(?:the )?<part>[- ](?:of |in )?<month>"),
-    Rule("month", r"(?:back in|in|since|during|until|till|throughout|as of|month of) <month>"),
-    Rule("month", r"in <any_month>", proper=True),
-    Rule("month", r"(?:by|before|after|from|of|for|around) <sure_month>", proper=True),
+    Rule("month", r"(?:this past|last|past|the previous) <any_month><no_day>", "past", proper=True),
+    Rule("month", r"(?:next|the coming|the upcoming|this coming) <any_month><no_day>", "next", proper=True),
+    Rule("month", r"this <month><no_day>", "this", proper=True),
+    Rule("month", r"(?:in |since |by |around )?(?:the )?<part>[- ](?:of |in )?<month><no_day>"),
+    Rule("month", r"(?:back in|in|since|during|until|till|throughout|as of|month of) <month><no_day>"),
+    Rule("month", r"in <any_month><no_day>", proper=True),
+    Rule("month", r"(?:by|before|after|from|of|for|around) <sure_month><no_day>", proper=True),
     # Weekdays.
     Rule("weekday", r"(?:on )?<weekday>,? (?:of )?(?:the )?last week", "week", -1),
     Rule("weekday", r"last week,? on <weekday>", "week", -1),
@@ -66,12 +67,12 @@ RULES = (
     Rule("weekday", r"(?:on )?next <any_weekday><daytime>", "next", proper=True),
     Rule("weekday", r"(?:on )?(?:this|this coming|the coming|coming|upcoming|the upcoming) <any_weekday><daytime>", "this", proper=True),
     Rule("weekday", r"(?:on|by|until|till|since|before|after|for) <any_weekday><daytime>", proper=True),
-    Rule("weekday", r"<weekday><daytime>(?! (?:club|school|blues|night football))", proper=True),
+    Rule("weekday", r"(?<![|*#_])(?<![|*#_] )<weekday><daytime>(?!\*{0,2}:)(?! (?:club|school|blues|night football))", proper=True),
     # Days.
     Rule("day", r"(?:the )?day before yesterday", shift=-2),
     Rule("day", r"(?:the )?day after tomorrow", shift=2),
     Rule("day", r"(?:just |only )?yesterday<daytime>|last (?:night|evening)", shift=-1),
-    Rule("day", r"(?:today|tonight|(?:earlier |later )today|this (?:very )?(?:morning|afternoon|evening))<daytime>", shift=0),
+    Rule("day", r"(?:today(?!\()|tonight|(?:earlier |later )today|this (?:very )?(?:morning|afternoon|evening))<daytime>", shift=0),
     Rule("day", r"tomorrow<daytime>", shift=1),
     # Distances.
     Rule("half", r"(?:about |around |over |nearly )?<n> (?:and a half <unit>|<unit> and a half) (?:ago|back)", shift=-1),
@@ -105,7 +106,8 @@ RULES = (
     Rule("season", r"(?:last|this past|past|the previous) <season>", "past"),
     Rule("season", r"(?:next|this coming|the coming) <season>", "next"),
     Rule("season", r"this <season>", "this"),
-    Rule("season", r"(?:in|during|over|since|until|by) (?:the )?(?:<part>[- ](?:of )?)?(?:the )?<season>"),
+    Rule("season", r"(?:in|during|since) (?:<part>[- ](?:of )?)?<season>"),
+    Rule("season", r"(?:in|during|over|since|until|by|for|around) the (?:<part>[- ](?:of )?)?(?:the )?<season>"),
     Rule("quarter", r"(?:in |during )?q<quarter>,? ?(?:of |in |')?<year>"),
     Rule("quarter", r"(?:in )?<year>[ -]?q<quarter>"),
     Rule("quarter", r"(?:in )?(?:the )?<quarter_word> quarter (?:of |in )?<year>"),
@@ -178,12 +180,16 @@ ENGLISH = Language(
     },
     macros={
         "th": _TH,
+        "no_day": r"(?!,? (?:the )?\d)",
+        "wday": r"(?:<any_weekday>\.?,? ?\(?)?",
         "not_counted": _NUMBER_NOUNS,
         "about": r"(?:(?:about|around|roughly|nearly|almost|over|more than|just|exactly|only|like|some) )?(?:a good )?",
         "daytime": r"(?:'s)?(?:,? (?:in the )?(?:early |late )?(?:morning|afternoon|evening|night|lunchtime|noon))?",
         "span_of": r"(?:(?:over|for|in|during|within|throughout) )?",
     },
     extra={
+        # The other months are also words or names.
+        "sure_month": ("month", "january|february|july|september|october|november|december"),
         "unit_of_month": ("unit", "week|weekend"),
         "unit_ever": ("unit", "week|weekend|month|quarter|year|decade|century|fortnight"),
         "unit_long": ("unit", "week|month|quarter|year|decade|century"),
@@ -192,13 +198,14 @@ ENGLISH = Language(
     words="yesterday today tonight tomorrow night morning afternoon evening bc bce b q1 q2 q3 q4",
     shaky="may march mar sat sun jan wed mon dec august",
     future=(
-        r"\b(?:will|won't|shall|gonna|going to|'ll|let's|plan(?:s|ning|ned)? (?:to|for|on)|hop(?:e|ing) to|"
+        r"\b(?:will|won't|shall|gonna|going to|'ll|let's|planning|plans? (?:to|for|on)|planned (?:to|for|on)|hop(?:e|ing) to|"
         r"looking forward|see you|upcoming|scheduled|due|booked for|excited (?:for|about)|can't wait|deadline|remind me)\b|'ll\b"
     ),
     past=(
-        r"\b(?:was|were|had|did|didn't|wasn't|went|got|came|saw|met|made|took|bought|said|told|gave|found|left|felt|kept|"
+        r"\b(?:was(?! wondering)|were|had|did|didn't|wasn't|haven't|hasn't|hadn't|went|got|came|saw|met|made|took|bought|said|told|gave|found|left|felt|kept|"
         r"began|ran|won|lost|built|spent|ate|drank|wrote|spoke|flew|drove|sold|sent|brought|thought|taught|became|"
         r"held|knew|heard|paid|started|been|ago|last|yesterday|[a-z]{3,}(?<!e)ed)\b"
     ),
     likely=r"(?:\b(?:am|are|is)|'m|'re|'s) (?:\w+ )?\w{2,}ing\b|\b(?:should|could|would|can|want to|need to|have to|must|might)\b",
+    begun="since",
 )
