@@ -11,27 +11,33 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
-from memorybank import paths, rounds
+from memorybank import clock, paths, rounds
 from memorybank.assembly import Parts, assembled
 from memorybank.audience import Viewer
-from memorybank.errors import NotFound
+from memorybank.errors import Conflict, InvalidInput, NotFound
 from memorybank.liveness import Worker
 from memorybank.model import Bank, RetainItem, TokenUsage
-from memorybank.operations import Kind
+from memorybank.operations import Kind, Status
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import RecallResult
-from memorybank.reflect.stage import Reflection, ReflectQuery
 from memorybank.retain.stage import Submitted
-from memorybank.settings import BankConfig, Settings, resolve_bank, stage_model
-from memorybank.storage import banks, operations, workers
+from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
+from memorybank.storage import banks, documents, forget, llm_calls, operations
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
+from memorybank.storage.queries import Connection
 from memorybank.storage.server import Server
+from memorybank.text import normalize
 
 #: Seconds between two looks at an operation that another process works on.
 POLL_SECONDS = 0.05
+#: Longest bank id, in characters: it is part of paths and chunk ids.
+MAX_BANK_ID_CHARS = 512
+#: The number of no bank.
+NO_BANK = 0
 
 
 class MemoryBank:
@@ -43,7 +49,6 @@ class MemoryBank:
         self._worker = worker
         self._retain = parts.retain
         self._recall = parts.recall
-        self._reflect = parts.reflect
         self._handlers: Mapping[Kind, rounds.Handler] = {Kind.RETAIN: parts.retain.work}
 
     @classmethod
@@ -51,16 +56,13 @@ class MemoryBank:
     async def opened(cls, settings: Settings, home: Path | None = None) -> AsyncIterator["MemoryBank"]:
         """Find or start the database, bring its schema up to date, and give a MemoryBank for this event loop."""
         server = Server(settings.database, home or paths.home())
-        await migrate(await server.conninfo())
-        database = Database(server.conninfo, settings.database)
-        await database.open()
-        worker = Worker(database, settings.worker)
         try:
-            async with assembled(settings, database) as parts:
+            await migrate(await server.conninfo())
+            database = Database(server.conninfo, settings.database)
+            worker = Worker(database, settings.worker)
+            async with _open(database), _started(worker), assembled(settings, database) as parts:
                 yield cls(settings, database, worker, parts)
         finally:
-            await worker.stop()
-            await database.close()
             await server.stop()
 
     @property
@@ -75,33 +77,28 @@ class MemoryBank:
         self, bank_id: str, items: Sequence[RetainItem], *, operation_id: UUID | None = None
     ) -> Submitted:
         """Queue items for the workers and return the operation to ask about."""
-        bank, audience = await self._writable(bank_id)
-        return await self._retain.submit(bank, audience, items, operation_id=operation_id, interactive=False)
+        bank, audience_id = await self._writable(bank_id)
+        return await self._retain.submit(bank, audience_id, items, operation_id=operation_id)
 
     async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> TokenUsage:
-        """Keep items now and return what the models used; raises MemoryBankError when one could not be kept.
+        """Keep items now and return what the models used; raises Conflict, with the reason, when they were not kept.
 
         The work is an operation like any other: should this process die, a worker ends it.
         """
-        bank, audience = await self._writable(bank_id)
-        submitted = await self._retain.submit(bank, audience, items, operation_id=None, interactive=True)
-        await asyncio.gather(*(self._finish(child) for child in submitted.children))
-        return await self._outcome(bank, submitted.operation_ids)
+        bank, audience_id = await self._writable(bank_id)
+        submitted = await self._retain.submit(bank, audience_id, items, interactive=True)
+        await asyncio.gather(*(self._finish(bank, child) for child in submitted.children))
+        return await self._used(bank, submitted)
 
     async def recall(self, bank_id: str, query: RecallQuery, viewer: Viewer) -> RecallResult:
         """Find what is remembered; a bank that is not there remembers nothing."""
-        query.check(self.settings.recall)
-        try:
-            bank = await self.bank(bank_id)
-        except NotFound:
-            return RecallResult()
+        bank = await self._bank_or_empty(bank_id)
         return await self._recall(bank, self.config_of(bank), query, viewer)
 
-    async def reflect(self, bank_id: str, query: ReflectQuery, viewer: Viewer) -> Reflection:
-        """Answer from what is remembered."""
-        query.check(self.settings.recall)
-        bank = await self.bank(bank_id)
-        return await self._reflect(bank, self.config_of(bank), query, viewer)
+    async def ping(self) -> None:
+        """Ask the database for an answer; raises DatabaseUnavailable."""
+        async with self.database.connection() as connection:
+            await connection.execute("SELECT 1")
 
     # --- background work ---
 
@@ -109,27 +106,153 @@ class MemoryBank:
         """Do one round of an operation (called by the workers)."""
         await rounds.run(self.database, self._handlers, operation_id, self._worker, self.settings.worker)
 
-    async def living_workers(self) -> int:
-        """Return how many processes hold a worker's lock."""
-        async with self.database.connection() as connection:
-            return await workers.living(connection)
+    def drain(self) -> None:
+        """Claim nothing more, and end running rounds soon."""
+        self._worker.drain()
 
-    async def _finish(self, operation_id: UUID) -> None:
-        """Work on an operation until it has ended, here or in a worker that was quicker."""
+    async def _finish(self, bank: Bank, operation_id: UUID) -> None:
+        """Work on an operation until it has ended: here, or in a worker that was quicker."""
         while True:
             await self.work(operation_id)
             async with self.database.connection() as connection:
-                if (await operations.status(connection, operation_id)).terminal:
-                    return
+                record = await operations.get(connection, bank.id, operation_id, Viewer.operator())
+            if record is None or record.status.terminal:
+                return
+            if self._worker.draining or record.retry_at is not None:
+                raise Conflict(f"operation {operation_id} goes on in the background: {record.error_message}")
             await asyncio.sleep(POLL_SECONDS)
+
+    async def _used(self, bank: Bank, submitted: Submitted) -> TokenUsage:
+        """Return what the models used for a request that has ended; raises Conflict where a part of it failed."""
+        spent = TokenUsage()
+        async with self.database.connection() as connection:
+            for child in submitted.children:
+                record = await operations.get(connection, bank.id, child, Viewer.operator())
+                if record is None or record.status is not Status.COMPLETED:
+                    raise Conflict(f"operation {child} did not complete: {record and record.error_message}")
+                used = await llm_calls.spent(connection, child, Viewer.operator())
+                spent += TokenUsage(
+                    used.input_tokens, used.output_tokens, used.cached_tokens, used.thoughts_tokens, used.cost
+                )
+        return spent
 
     # --- banks ---
 
     async def bank(self, bank_id: str) -> Bank:
         """Return a bank; raises NotFound."""
         async with self.database.connection() as connection:
-            return await banks.get(connection, bank_id)
+            return await banks.get(connection, named(bank_id))
 
     def config_of(self, bank: Bank) -> BankConfig:
         """Return a bank's configuration: its overrides over the installation's defaults."""
         return resolve_bank(self.settings.bank, bank.config)
+
+    async def save_bank(
+        self, bank_id: str, name: str | None, updates: Mapping[str, Any], *, create: bool
+    ) -> Bank:
+        """Set a bank's name and overrides (null clears one): all of them, or with one bad key none."""
+        limit = stage_model(self.settings, "retain").max_output_tokens
+        async with self.database.transaction() as connection:
+            if create:
+                await banks.ensure(connection, named(bank_id), clock.now())
+            bank = await banks.lock(connection, named(bank_id))
+            if updates:
+                config = check_updates(updates, bank.config, self.settings.bank, chunk_limit=limit)
+                bank = await banks.set_config(connection, bank, config, clock.now())
+            if name is not None:
+                bank = await banks.set_name(connection, bank, normalize(name), clock.now())
+        return bank
+
+    async def reset_config(self, bank_id: str) -> Bank | None:
+        """Clear every override; None for a bank that is not there."""
+        async with self.database.transaction() as connection:
+            try:
+                bank = await banks.lock(connection, named(bank_id))
+            except NotFound:
+                return None
+            return await banks.set_config(connection, bank, {}, clock.now())
+
+    async def delete_bank(self, bank_id: str) -> int:
+        """Delete a bank with all it holds and return how many units, entities and documents that were."""
+        async with self.database.transaction() as connection:
+            return (await banks.delete(connection, named(bank_id))).total
+
+    async def clear(self, bank_id: str, fact_type: str | None, viewer: Viewer) -> int:
+        """Forget all memories of a bank, or of one type; its profile and configuration stay."""
+        async with self.changing(bank_id) as (connection, bank):
+            return await forget.clear(connection, bank.id, fact_type, viewer)
+
+    # --- documents ---
+
+    async def delete_document(self, bank_id: str, document_id: str, viewer: Viewer) -> int:
+        """Forget a document with all that came from it and return how many units that were; raises NotFound."""
+        async with self.changing(bank_id) as (connection, bank):
+            deleted = await documents.delete(connection, bank.id, document_id, viewer)
+        if deleted is None:
+            raise NotFound(f"Document '{document_id}' not found")
+        return deleted
+
+    async def retag_document(
+        self, bank_id: str, document_id: str, tags: Sequence[str], viewer: Viewer
+    ) -> None:
+        """Replace the tags of a document and of all its facts; raises NotFound."""
+        cleaned = tuple(normalize(tag) for tag in tags)
+        async with self.changing(bank_id) as (connection, bank):
+            if not await documents.set_tags(connection, bank.id, document_id, cleaned, viewer, clock.now()):
+                raise NotFound(f"Document '{document_id}' not found")
+
+    # --- the way to the rows, for lists ---
+
+    @asynccontextmanager
+    async def reading(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
+        """Give a connection that sees one moment, and the bank; raises NotFound."""
+        async with self.database.snapshot() as connection:
+            yield connection, await banks.get(connection, named(bank_id))
+
+    @asynccontextmanager
+    async def changing(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
+        """Give a connection in a transaction, and the bank; raises NotFound."""
+        async with self.database.transaction() as connection:
+            yield connection, await banks.get(connection, named(bank_id))
+
+    async def _writable(self, bank_id: str) -> tuple[Bank, int]:
+        """Return a bank, made on first use, and the audience that retain writes to."""
+        async with self.database.transaction() as connection:
+            bank = await banks.ensure(connection, named(bank_id), clock.now())
+            return bank, await banks.default_audience(connection, bank.id)
+
+    async def _bank_or_empty(self, bank_id: str) -> Bank:
+        """Return a bank, or one that holds nothing: reading does not make a bank."""
+        try:
+            return await self.bank(bank_id)
+        except NotFound:
+            return Bank(NO_BANK, bank_id, bank_id, {}, clock.now(), clock.now())
+
+
+def named(bank_id: str) -> str:
+    """Return the id of a bank as it may be stored; raises InvalidInput for one that cannot be."""
+    if bank_id != normalize(bank_id) or not bank_id.strip() or len(bank_id) > MAX_BANK_ID_CHARS:
+        raise InvalidInput(
+            f"a bank_id has 1 to {MAX_BANK_ID_CHARS} characters, none of them a control character",
+            loc=("path", "bank_id"),
+            value=bank_id,
+        )
+    return bank_id
+
+
+@asynccontextmanager
+async def _open(database: Database) -> AsyncIterator[None]:
+    await database.open()
+    try:
+        yield
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def _started(worker: Worker) -> AsyncIterator[None]:
+    await worker.start()
+    try:
+        yield
+    finally:
+        await worker.stop()

@@ -31,7 +31,7 @@ class Field:
     ) -> None:
         self.place = place
         self.name = name
-        self.type = _plain(annotation)
+        self.asked_type = _plain(annotation)
         self.required = default is inspect.Parameter.empty
         self.default = None if self.required else default
         self.help = help_
@@ -39,11 +39,12 @@ class Field:
     @property
     def parameter(self) -> inspect.Parameter:
         """The parameter as typer wants it."""
+        annotation: Any
         if self.required:
-            annotation = Annotated[self.type, typer.Argument(help=self.help, show_default=False)]
+            annotation = Annotated[self.asked_type, typer.Argument(help=self.help, show_default=False)]
             return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
         default = self.default if isinstance(self.default, bool | int | float | str) else None
-        optional = self.type if default is not None else Union[self.type, None]  # noqa: UP007
+        optional = self.asked_type if default is not None else Union[self.asked_type, None]  # noqa: UP007
         flag = "--" + self.name.strip("_").replace("_", "-")
         annotation = Annotated[optional, typer.Option(flag, help=self.help)]
         return inspect.Parameter(

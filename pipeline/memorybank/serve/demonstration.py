@@ -29,7 +29,8 @@ async def run(settings: Settings, sample: Path | None) -> None:
     conversation = read(sample or paths.configs() / "samples" / "harbour.json")
     answering: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     running = asyncio.create_task(up(settings, answering.set_result))
-    await asyncio.wait({answering, running}, return_when=asyncio.FIRST_COMPLETED)
+    waited: set[asyncio.Future[Any]] = {answering, running}
+    await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
     if not answering.done():
         await running
         return

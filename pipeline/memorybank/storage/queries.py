@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any
 
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import DictRow
@@ -27,7 +27,7 @@ class Query:
 
     name: str
     description: str
-    sql: LiteralString
+    sql: str
 
 
 @cache
@@ -47,8 +47,7 @@ def load() -> Mapping[str, Query]:
 def _query(name: str, body: str) -> Query:
     lines = body.strip().splitlines()
     comment = [line[2:].strip() for line in lines if line.startswith("--")]
-    # Our own shipped files are the only source of statements: that is what LiteralString asks for.
-    sql = cast(LiteralString, "\n".join(line for line in lines if not line.startswith("--")).strip())
+    sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
     if not comment or not sql:
         raise ValueError(f"query {name} needs a comment that says why, and a statement")
     return Query(name, " ".join(comment), sql)

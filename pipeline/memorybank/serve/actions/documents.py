@@ -16,7 +16,6 @@ from memorybank.serve.http.schemas.documents import (
     DocumentsQuery,
     ListChunksResponse,
     ListDocumentsResponse,
-    ReprocessDocumentResponse,
     UpdateDocumentRequest,
     UpdateDocumentResponse,
 )
@@ -93,17 +92,6 @@ def _chunk(bank_id: str, document_id: str, row: Row) -> ChunkResponse:
         chunk_index=row["ordinal"],
         chunk_text=row["text"] or "",
         created_at=row["created_at"].isoformat(),
-    )
-
-
-@call("POST", DOCUMENT + "/reprocess")
-async def reprocess_document(
-    memory: MemoryBank, viewer: Viewer, bank_id: str, document_id: str
-) -> ReprocessDocumentResponse:
-    """Read a stored document again, in the background, with what it was retained with."""
-    submitted = await memory.reprocess(bank_id, document_id, viewer)
-    return ReprocessDocumentResponse(
-        success=True, operation_id=str(submitted.operation_ids[0]), items_count=submitted.items_count
     )
 
 

@@ -9,29 +9,18 @@ from memorybank.audience import Viewer
 from memorybank.errors import BadRequest
 from memorybank.memory import MemoryBank
 from memorybank.model import UnitStatus
-from memorybank.serve.actions.translate import (
-    recall_query,
-    recall_response,
-    reflect_query,
-    reflect_response,
-    retain_items,
-    usage,
-)
+from memorybank.serve.actions.translate import recall_query, recall_response, retain_items, usage
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.memories import (
     ClearQuery,
     ListMemoryUnitsResponse,
     MemoriesQuery,
+    MemoryUnitResponse,
     RetainRequest,
     RetainResponse,
 )
-from memorybank.serve.http.schemas.recall import (
-    RecallRequest,
-    RecallResponse,
-    ReflectRequest,
-    ReflectResponse,
-)
-from memorybank.serve.http.schemas.wire import DeleteResponse, WireResponse, stamp
+from memorybank.serve.http.schemas.recall import RecallRequest, RecallResponse
+from memorybank.serve.http.schemas.wire import DeleteResponse, stamp
 from memorybank.storage import listings
 from memorybank.storage.queries import Row
 
@@ -40,18 +29,12 @@ STATES = {"valid": UnitStatus.ACTIVE, "invalidated": UnitStatus.INVALIDATED}
 CONSOLIDATION_STATES = ("failed", "pending", "done")
 
 
-class MemoryResponse(WireResponse):
-    """One memory, with the fields of the contract."""
-
-    model_config = WireResponse.model_config | {"extra": "allow"}
-
-
 @call("POST", BANK + "/memories", command="retain")
 async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest) -> RetainResponse:
     """Keep items: now, or with `async` in the background. The bank appears on first use."""
     items = retain_items(body)
     operation_id = _uuid(body.operation_id, "operation_id") if body.operation_id and body.async_ else None
-    answer = {"success": True, "bank_id": bank_id, "items_count": len(items), "async": body.async_}
+    answer: dict[str, Any] = {"success": True, "bank_id": bank_id, "items_count": len(items), "async": body.async_}
     if not body.async_:
         retained = await memory.retain(bank_id, items)
         return RetainResponse(**answer, usage=usage(retained))
@@ -67,12 +50,6 @@ async def recall_memories(
 ) -> RecallResponse:
     """Find what is remembered. A bank that is not there remembers nothing."""
     return recall_response(await memory.recall(bank_id, recall_query(body), viewer))
-
-
-@call("POST", BANK + "/reflect", command="reflect")
-async def reflect(memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest) -> ReflectResponse:
-    """Answer from what is remembered."""
-    return reflect_response(body, await memory.reflect(bank_id, reflect_query(body), viewer))
 
 
 @call("GET", BANK + "/memories/list")
@@ -105,20 +82,20 @@ async def list_memories(
 
 
 @call("GET", BANK + "/memories/{memory_id}")
-async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str) -> MemoryResponse:
+async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str) -> MemoryUnitResponse:
     """Return one memory."""
     unit = _uuid(memory_id, "memory_id")
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_memory(connection, bank.id, viewer, unit)
-    return MemoryResponse(**_shared(bank_id, row), type=row["fact_type"], entities=row["entities"])
+    return MemoryUnitResponse(**_shared(bank_id, row), type=row["fact_type"], entities=row["entities"])
 
 
 @call("DELETE", BANK + "/memories")
 async def clear_bank_memories(
-    memory: MemoryBank, bank_id: str, asked: Annotated[ClearQuery, Query()]
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[ClearQuery, Query()]
 ) -> DeleteResponse:
     """Forget all memories of a bank, or those of one type; its profile and configuration stay."""
-    return DeleteResponse(success=True, deleted_count=await memory.clear(bank_id, asked.type))
+    return DeleteResponse(success=True, deleted_count=await memory.clear(bank_id, asked.type, viewer))
 
 
 def _shared(bank_id: str, row: Row) -> dict[str, Any]:

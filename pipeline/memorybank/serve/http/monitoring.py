@@ -21,10 +21,10 @@ Memory = Annotated[MemoryBank, Depends(current_memory)]
 @router.get("/health", operation_id="health_endpoint_health_get")
 @router.get("/health/ready", operation_id="get_readiness")
 async def health(memory: Memory, response: Response) -> dict[str, Any]:
-    """Return 200 when the database answers, else 503; with the engine and the workers that live."""
+    """Return 200 when the database answers, else 503; with the engine."""
     began = time.perf_counter()
     try:
-        workers = await memory.living_workers()
+        await memory.ping()
     except DatabaseUnavailable as error:
         response.status_code = 503
         return {"status": "unhealthy", "database": "disconnected", "error": error.message}
@@ -33,7 +33,6 @@ async def health(memory: Memory, response: Response) -> dict[str, Any]:
         "database": "connected",
         "db_acquire_ms": round((time.perf_counter() - began) * 1000, 2),
         "engine": memory.engine,
-        "workers": workers,
         **memory.database.statistics(),
     }
 

@@ -76,14 +76,6 @@ class DeleteDocumentResponse(WireResponse):
     memory_units_deleted: int
 
 
-class ReprocessDocumentResponse(WireResponse):
-    """The operation that reads a document again."""
-
-    success: bool
-    operation_id: str
-    items_count: int
-
-
 class ChunkResponse(WireResponse):
     """One chunk of a document."""
 

@@ -108,6 +108,29 @@ class ClearQuery(BaseModel):
     type: FactTypeName | None = None
 
 
+class MemoryUnitResponse(WireResponse):
+    """One memory; `state` is valid or invalidated."""
+
+    id: str
+    text: str
+    context: str
+    date: str
+    type: str
+    mentioned_at: str | None = None
+    occurred_start: str | None = None
+    occurred_end: str | None = None
+    entities: list[str]
+    document_id: str | None = None
+    chunk_id: str | None = None
+    tags: list[str]
+    metadata: dict[str, Any]
+    observation_scopes: str | list[list[str]] | None = None
+    state: str
+    invalidation_reason: str | None = None
+    invalidated_at: str | None = None
+    edited_at: str | None = None
+
+
 class ListMemoryUnitsResponse(WireResponse):
     """A page of memories, the last mentioned first."""
 

@@ -1,0 +1,91 @@
+"""Puts the stages together from the settings: which model reads, which answers, which makes the vectors."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from memorybank.errors import ModelMisconfigured
+from memorybank.llm import litellm_client
+from memorybank.llm.client import LanguageModel, StageModel
+from memorybank.llm.embedding import Embedder, OnnxMiniLM, RemoteEmbedder
+from memorybank.llm.embedding_api import LitellmEmbedder
+from memorybank.llm.litellm_client import LitellmModel
+from memorybank.recall.stage import Recall
+from memorybank.retain.extraction import Asking
+from memorybank.retain.extractors import extractor_for
+from memorybank.retain.stage import Retain
+from memorybank.settings import STAGES, EmbeddingSettings, LlmSettings, Settings, Stage, stage_model
+from memorybank.storage import models
+from memorybank.storage.pool import Database
+
+#: Names under which the built-in embedding model may be asked for.
+BUILT_IN = ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The stages of one process."""
+
+    retain: Retain
+    recall: Recall
+
+
+@asynccontextmanager
+async def assembled(settings: Settings, database: Database) -> AsyncIterator[Parts]:
+    """Give the stages; raises ModelMisconfigured when a model cannot be used."""
+    embedder = await _embedder(settings.embeddings, database)
+    model = LitellmModel({stage: _stage_model(stage_model(settings, stage)) for stage in STAGES})
+    reads = _used(model, settings, "retain")
+    retain_model = stage_model(settings, "retain")
+    asking = Asking(
+        settings.retain.attempts, retain_model.backoff_cap_seconds, retain_model.max_output_tokens
+    )
+    recall = Recall(database, embedder, settings)
+    try:
+        yield Parts(
+            retain=Retain(database, embedder, partial(extractor_for, model=reads, asking=asking), settings),
+            recall=recall,
+        )
+    finally:
+        await litellm_client.close()
+
+
+def _used(model: LanguageModel, settings: Settings, stage: Stage) -> LanguageModel | None:
+    """Return the model of a stage; None where the extractive engine does its work."""
+    return None if stage_model(settings, stage).extractive else model
+
+
+def _stage_model(own: LlmSettings) -> StageModel:
+    return StageModel(
+        model=own.model,
+        base_url=own.base_url or None,
+        api_key=own.api_key or None,
+        timeout_seconds=own.timeout_seconds,
+        temperature=own.temperature,
+        max_concurrent=own.max_concurrent,
+        extra_body=own.extra_body,
+    )
+
+
+async def _embedder(own: EmbeddingSettings, database: Database) -> Embedder | RemoteEmbedder:
+    """Return the embedding model and make sure that the database knows it under its width."""
+    embedder: Embedder | RemoteEmbedder
+    if own.provider == "litellm":
+        embedder = LitellmEmbedder(
+            own.model,
+            base_url=own.base_url or None,
+            api_key=own.api_key or None,
+            timeout_seconds=own.timeout_seconds,
+        )
+        await embedder.probe()
+    elif own.model in BUILT_IN:
+        embedder = OnnxMiniLM()
+    else:
+        raise ModelMisconfigured(
+            f"embeddings.model {own.model!r} is not built in: use {BUILT_IN[0]!r}, or set embeddings.provider"
+            " to litellm for a model behind an API"
+        )
+    async with database.transaction() as connection:
+        await models.embedding_model(connection, embedder.model, embedder.dimensions)
+    return embedder

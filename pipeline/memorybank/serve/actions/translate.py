@@ -1,0 +1,154 @@
+"""Between the wire's words and the engine's."""
+
+from datetime import datetime
+from typing import Any
+
+from memorybank import clock
+from memorybank.errors import BadRequest
+from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage
+from memorybank.recall.query import Include, MinScores, RecallQuery, Window
+from memorybank.recall.stage import RecallResult
+from memorybank.recall.tags import TagGroup, parse_groups
+from memorybank.serve.http.schemas import recall as wire
+from memorybank.serve.http.schemas import wire as shared
+from memorybank.serve.http.schemas.memories import UNSET, MemoryItem, RetainRequest
+from memorybank.serve.http.schemas.wire import stamp
+from memorybank.timeline import parse_timestamp
+
+
+def retain_items(body: RetainRequest) -> list[RetainItem]:
+    """Return the items of a request, the request's tags added to each."""
+    now = clock.now()
+    return [_retain_item(item, tuple(body.document_tags or ()), now) for item in body.items]
+
+
+def _retain_item(item: MemoryItem, document_tags: tuple[str, ...], now: datetime) -> RetainItem:
+    given = item.timestamp
+    timestamp = None if given == UNSET else (given or now)
+    assert timestamp is None or isinstance(timestamp, datetime)
+    return RetainItem(
+        content=item.content,
+        timestamp=timestamp,
+        timestamp_assumed=given is None,
+        context=item.context or "",
+        metadata={key: value for key, value in (item.metadata or {}).items() if value is not None},
+        document_id=item.document_id,
+        entities=tuple(_entity(entity.text, entity.type) for entity in item.entities or ()),
+        resolve_entities=item.resolve_entities,
+        tags=tuple(dict.fromkeys([*(item.tags or ()), *document_tags])),
+        observation_scopes=_scopes(item.observation_scopes),
+        strategy=item.strategy,
+        update_mode=item.update_mode or "replace",
+    )
+
+
+def _entity(text: str, kind: str | None) -> EntityInput:
+    return EntityInput(text, kind) if kind else EntityInput(text)
+
+
+def _scopes(scopes: str | list[list[str]] | None) -> str | tuple[tuple[str, ...], ...] | None:
+    return tuple(tuple(scope) for scope in scopes) if isinstance(scopes, list) else scopes
+
+
+def usage(spent: TokenUsage) -> shared.TokenUsage:
+    """Return tokens as the wire has them."""
+    return shared.TokenUsage(
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        total_tokens=spent.total_tokens,
+        cached_tokens=spent.cached_tokens,
+        thoughts_tokens=spent.thoughts_tokens,
+    )
+
+
+def recall_query(body: wire.RecallRequest) -> RecallQuery:
+    """Return a recall as the engine takes it; raises BadRequest for a time that is none."""
+    window, floors = body.temporal_window, body.min_scores
+    return RecallQuery(
+        query=body.query,
+        types=None if body.types is None else tuple(body.types),
+        prefer_observations=bool(body.prefer_observations),
+        budget=body.budget,
+        max_tokens=body.max_tokens,
+        trace=body.trace,
+        query_timestamp=_time(body.query_timestamp),
+        include=_include(body.include),
+        tags=None if body.tags is None else tuple(body.tags),
+        tags_match=body.tags_match,
+        tag_groups=tag_groups(body.tag_groups),
+        min_scores=MinScores(**floors.model_dump(include=set(wire.MinScores.model_fields)))
+        if floors
+        else MinScores(),
+        temporal_window=Window(window.start, window.end) if window else None,
+    )
+
+
+def tag_groups(groups: list[dict[str, Any]] | None) -> TagGroup | None:
+    """Return the groups of a request as one condition."""
+    return parse_groups(groups) if groups else None
+
+
+def _time(value: str | None) -> datetime | None:
+    if not value:
+        return None
+    try:
+        return parse_timestamp(value)
+    except ValueError as error:
+        raise BadRequest(f"query_timestamp {value!r} is not an ISO-8601 time") from error
+
+
+def _include(options: wire.IncludeOptions) -> Include:
+    facts = options.source_facts
+    return Include(
+        entities_max_tokens=options.entities.max_tokens if options.entities else None,
+        chunks_max_tokens=options.chunks.max_tokens if options.chunks else None,
+        source_facts_max_tokens=facts.max_tokens if facts else None,
+        source_facts_max_tokens_per_observation=facts.max_tokens_per_observation if facts else -1,
+    )
+
+
+def recall_response(found: RecallResult) -> wire.RecallResponse:
+    """Return what a recall found as the wire has it."""
+    entities, chunks, facts = found.entities, found.chunks, found.source_facts
+    return wire.RecallResponse(
+        results=[recall_result(hit) for hit in found.hits],
+        trace=dict(found.trace) if found.trace is not None else None,
+        entities=None
+        if entities is None
+        else {
+            entity.name: wire.EntityStateResponse(
+                entity_id=str(entity.id), canonical_name=entity.name, observations=[]
+            )
+            for entity in entities
+        },
+        chunks=None
+        if chunks is None
+        else {
+            id_: wire.ChunkData(
+                id=chunk.id, text=chunk.text, chunk_index=chunk.index, truncated=chunk.truncated
+            )
+            for id_, chunk in chunks.items()
+        },
+        source_facts=None if facts is None else {id_: recall_result(hit) for id_, hit in facts.items()},
+        source_facts_truncated=found.source_facts_truncated,
+    )
+
+
+def recall_result(hit: Hit) -> wire.RecallResult:
+    """Return one hit as the wire has it."""
+    return wire.RecallResult(
+        id=str(hit.id),
+        text=hit.text,
+        type=hit.fact_type,
+        entities=list(hit.entities),
+        context=hit.context or None,
+        occurred_start=stamp(hit.occurred_start),
+        occurred_end=stamp(hit.occurred_end),
+        mentioned_at=stamp(hit.mentioned_at),
+        document_id=hit.document_id,
+        metadata=dict(hit.metadata),
+        chunk_id=hit.chunk_id,
+        tags=list(hit.tags),
+        source_fact_ids=[str(id_) for id_ in hit.source_fact_ids] or None,
+        scores=wire.RecallScores(**vars(hit.scores)),
+    )
