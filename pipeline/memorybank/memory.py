@@ -95,11 +95,6 @@ class MemoryBank:
         bank = await self._bank_or_empty(bank_id)
         return await self._recall(bank, self.config_of(bank), query, viewer)
 
-    async def ping(self) -> None:
-        """Ask the database for an answer; raises DatabaseUnavailable."""
-        async with self.database.connection() as connection:
-            await connection.execute("SELECT 1")
-
     # --- background work ---
 
     async def work(self, operation_id: UUID) -> None:

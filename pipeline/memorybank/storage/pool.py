@@ -85,6 +85,11 @@ class Database:
             await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield connection
 
+    async def ping(self) -> None:
+        """Ask the server for an answer; raises DatabaseUnavailable."""
+        async with self.connection() as connection:
+            await connection.execute("SELECT 1")
+
     def statistics(self) -> dict[str, int]:
         """Return the pool's counters, for /health and /metrics."""
         return dict(self._pool.get_stats())

@@ -1,4 +1,7 @@
-"""A language model for tests of retain: answers by a function of the chunk, or raises what it is told to."""
+"""A language model inside the process: answers extraction by a function of the content, or raises on demand.
+
+Quicker than the scripted server, and without litellm: for tests of what a stage makes of answers and errors.
+"""
 
 import json
 from collections.abc import Callable
@@ -10,30 +13,35 @@ from memorybank.model import TokenUsage
 
 Answer = Callable[[str], Any]
 
+#: What every answer costs.
+USAGE = TokenUsage(10, 5, 0, 0, 0.001)
+
 
 def content_of(request: ChatRequest) -> str:
-    """The text between the content fences of a request."""
+    """Return the text between the content fences of a request."""
     return request.user.split("<content", 1)[1].split(">\n", 1)[1].rsplit("\n</content>", 1)[0]
 
 
 def one_fact_a_line(content: str) -> Any:
+    """Return each line of the content as a fact."""
     return {"facts": [{"what": line, "entities": []} for line in content.split("\n") if line.strip()]}
 
 
 @dataclass
 class ScriptedModel:
-    """`answer` gets the content and returns what is sent as JSON, text as it is, or an exception to raise."""
+    """`answer` gets the content and returns a value to send as JSON, a text to send, or an exception to raise."""
 
     answer: Answer = one_fact_a_line
     requests: list[ChatRequest] = field(default_factory=list)
 
     def profile(self, stage: Stage) -> ModelProfile:
+        """Return a fresh profile."""
         return ModelProfile("scripted")
 
     async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer a request and keep it."""
         self.requests.append(request)
         said = self.answer(content_of(request))
         if isinstance(said, Exception):
             raise said
-        text = said if isinstance(said, str) else json.dumps(said)
-        return ChatReply(text, "", "stop", TokenUsage(10, 5, 0, 0, 0.001), "scripted")
+        return ChatReply(said if isinstance(said, str) else json.dumps(said), "", "stop", USAGE, "scripted")

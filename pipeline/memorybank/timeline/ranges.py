@@ -17,6 +17,7 @@ Days = tuple[date, date, Grain]
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
 _DAYS_PER = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14}
+_YEARS_PER = {"year": 1, "decade": 10, "century": 100}
 _MONTHS_PER = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 
 
@@ -24,6 +25,8 @@ def shift(day: date, unit: str, count: int) -> date:
     """The same day `count` units on; a day that the month does not have becomes its last."""
     if unit in _DAYS_PER:
         return day + timedelta(days=count * _DAYS_PER[unit])
+    if unit not in _MONTHS_PER:
+        raise ValueError(f"no unit of days: {unit}")
     months = day.year * 12 + day.month - 1 + count * _MONTHS_PER[unit]
     year, month = divmod(months, 12)
     first = date(year, month + 1, 1)
@@ -43,7 +46,9 @@ def unit_of(day: date, unit: str) -> Days:
         return month(day.year, day.month)
     if unit == "quarter":
         return quarter(day.year, (day.month + 2) // 3)
-    return years(day.year, {"year": 1, "decade": 10, "century": 100}[unit])
+    if unit not in _YEARS_PER:
+        raise ValueError(f"no unit of days: {unit}")
+    return years(day.year, _YEARS_PER[unit])
 
 
 def month(year: int, number: int) -> Days:

@@ -24,6 +24,8 @@ from memorybank.timeline.span import TimeSpan, of_days
 
 Tense = Literal["past", "future", "unknown"]
 
+#: Seconds of the units that are halved ("half an hour"); a month is a twelfth of a mean year.
+_HALVED = {"minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "month": 2_629_746}
 _CLOCK = {"second": 1, "minute": 60, "hour": 3600}
 
 
@@ -60,8 +62,8 @@ class Reading:
         known = self.words.get(name.rstrip("2"), {}).get(word)
         return known if isinstance(known, int) else number(word)
 
-    def name(self, name: str) -> str:
-        return str(self.words[name][self.parts[name]])
+    def name(self, table: str, part: str = "") -> str:
+        return str(self.words[table][self.parts[part or table]])
 
     @property
     def unit(self) -> str:
@@ -122,18 +124,17 @@ def _is_duration(reading: Reading) -> bool:
 
 
 def _at_distance(reading: Reading, count: int) -> Days | TimeSpan:
-    unit = reading.unit
-    if unit in _CLOCK:
-        return _moment(reading.now + timedelta(seconds=count * _CLOCK[unit]), unit)
-    day = ranges.shift(reading.today, unit, count)
+    """The unit that holds the moment `count` units off; with a second part ("and 2 months") the finer of both."""
+    steps = [(reading.unit, count)]
     if reading.has("unit2"):
-        day = ranges.shift(day, str(reading.words["unit"][reading.parts["unit2"]]), _signed(reading, "n2"))
-        return ranges.unit_of(day, "month" if unit == "year" else "day")
-    return ranges.unit_of(day, unit)
-
-
-def _signed(reading: Reading, name: str) -> int:
-    return reading.number(name) * reading.rule.shift
+        steps.append((reading.name("unit", "unit2"), reading.number("n2") * reading.rule.shift))
+    at, finest = reading.now, steps[-1][0]
+    for unit, off in steps:
+        if unit in _CLOCK:
+            at += timedelta(seconds=off * _CLOCK[unit])
+        else:
+            at = datetime.combine(ranges.shift(at.date(), unit, off), at.timetz())
+    return _moment(at, finest) if finest in _CLOCK else ranges.unit_of(at.date(), finest)
 
 
 def _moment(at: datetime, unit: str) -> TimeSpan:
@@ -150,8 +151,9 @@ def _half(reading: Reading) -> Days | TimeSpan:
     whole = reading.number("n") if reading.has("n") else 0
     if unit == "year":
         return ranges.unit_of(ranges.shift(reading.today, "month", sign * (12 * whole + 6)), "month")
-    seconds = {"hour": 3600, "day": 86_400, "week": 604_800, "month": 2_629_746}[unit]
-    at = reading.now + timedelta(seconds=sign * seconds * (2 * whole + 1) // 2)
+    if unit not in _HALVED:
+        raise ValueError(f"no half of a {unit}")
+    at = reading.now + timedelta(seconds=sign * _HALVED[unit] * (2 * whole + 1) // 2)
     return _moment(at, "minute") if unit == "hour" else ranges.unit_of(at.date(), "day")
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from scripted_model import ScriptedModel, content_of, one_fact_a_line
+from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 
 from memorybank.errors import ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
 from memorybank.llm.ledger import MemoryLedger

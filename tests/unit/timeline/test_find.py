@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorybank.timeline import TimeSpan, find_times, iso
+from memorybank.timeline.grammar import Language
 from memorybank.timeline.languages import LANGUAGES
 
 CASES = Path(__file__).parent / "cases"
@@ -120,6 +121,18 @@ GLUE = """
 )
 def test_any_words_of_time_give_sound_spans(words: list[str], spaced: bool, anchor: datetime) -> None:
     check(find_times((" " if spaced else "").join(words), anchor))
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES, ids=lambda language: language.code)
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], deadline=None
+)
+@given(data=st.data())
+def test_whatever_a_rule_matches_gives_sound_spans(spoken: Language, data: st.DataObject) -> None:
+    reader = data.draw(st.sampled_from(spoken.compiled.readers))
+    text = data.draw(st.from_regex(reader))
+    for anchor in (ANCHOR, None, datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)):
+        check(find_times(text, anchor))
 
 
 @given(st.text(st.characters(), max_size=200), st.one_of(st.none(), st.datetimes(timezones=st.timezones())))

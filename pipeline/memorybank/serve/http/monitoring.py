@@ -24,7 +24,7 @@ async def health(memory: Memory, response: Response) -> dict[str, Any]:
     """Return 200 when the database answers, else 503; with the engine."""
     began = time.perf_counter()
     try:
-        await memory.ping()
+        await memory.database.ping()
     except DatabaseUnavailable as error:
         response.status_code = 503
         return {"status": "unhealthy", "database": "disconnected", "error": error.message}
