@@ -154,7 +154,7 @@ def _half(reading: Reading) -> Days | TimeSpan:
     if unit not in _HALVED:
         raise ValueError(f"no half of a {unit}")
     at = reading.now + timedelta(seconds=sign * _HALVED[unit] * (2 * whole + 1) // 2)
-    return _moment(at, "minute") if unit == "hour" else ranges.unit_of(at.date(), "day")
+    return _moment(at, "minute") if unit in _CLOCK else ranges.unit_of(at.date(), "day")
 
 
 def _vague(reading: Reading) -> Days | TimeSpan | None:

@@ -12,6 +12,15 @@ _NUMBER_NOUNS = (
     "calories|users|copies|pages|items|units|votes|members|employees|jobs|years|days|hours|minutes|px|mb|gb|ml|degrees))"
 )
 
+_DIGITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+_COMPOUND = {
+    f"{ten}{joint}{digit}": tens + at
+    for ten, tens in _TENS.items()
+    for joint in "- "
+    for at, digit in enumerate(_DIGITS, 1)
+}
+
 RULES = (
     # What only looks like a time.
     Rule("nothing", r"(?:in |circa |c\. |around |since )?\d{1,5} ?(?:bce?\b|b\.c\.(?:e\.)?)"),
@@ -80,6 +89,7 @@ RULES = (
     Rule("vague", r"(?:just |only |about )?(?:<vague>) <unit> (?:ago|back)", shift=-1),
     Rule("vague", r"(?:in|within) (?:<vague>) <unit>(?:'? time)?", shift=1),
     Rule("vague", r"<vague> <unit> from now", "next", 1),
+    Rule("nothing", r"<about><n> <unit>(?:,? (?:and )?<n2> <unit2>){2,} ago"),
     Rule("distance", r"<about><n> <unit>(?:,? and |, | )<n2> <unit2> (?:ago|back)", "past", -1),
     Rule("distance", r"<about>(?:<n>|the) ?<unit> ago(?: today| yesterday)?", "past", -1),
     Rule("distance", r"<about>(?:<n>) <unit> back", "past", -1),
@@ -162,6 +172,7 @@ ENGLISH = Language(
     numbers={
         "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
         "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+        **_COMPOUND,
         "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
         "sixty": 60, "ninety": 90, "hundred": 100, "a hundred": 100,
     },

@@ -46,7 +46,7 @@ RULES = (
     Rule("vague", r"hace <about><vague> <unit>", shift=-1),
     Rule("vague", r"(?:dentro de|en) <about><vague> <unit>", shift=1),
     Rule("distance", r"hace <about><n> <unit>", "past", -1),
-    Rule("distance", r"<n> <unit> atras", "past", -1),
+    Rule("distance", r"(?<!treinta y )(?<!cuarenta y )<n> <unit> atras", "past", -1),
     Rule("distance", r"dentro de <about><n> <unit>", "next", 1),
     Rule("distance", r"en <about><n> <unit>", shift=1),
     Rule("rolling", r"<span_of>(?:los |las |estos |estas )?ultim[oa]s (?:<vague>|<n>) <unit>", shift=-1),

@@ -47,7 +47,7 @@ RULES = (
     Rule("vague", r"<vague> <unit> atras", shift=-1),
     Rule("vague", r"(?:dentro de|em|daqui a) <about><vague> <unit>", shift=1),
     Rule("distance", r"(?:ha|faz) <about><n> <unit>(?: atras)?", "past", -1),
-    Rule("distance", r"<about><n> <unit> atras", "past", -1),
+    Rule("distance", r"(?<!vinte e )(?<!trinta e )<about><n> <unit> atras", "past", -1),
     Rule("distance", r"(?:dentro de|daqui a|daqui) <about><n> <unit>", "next", 1),
     Rule("distance", r"em <about><n> <unit>", shift=1),
     Rule("rolling", r"<span_of>(?:ultim[oa]s) (?:<vague>|<n>) <unit>", shift=-1),
