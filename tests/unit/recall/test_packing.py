@@ -1,0 +1,155 @@
+"""Budgets, packing, double memories, and what comes beside the hits."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memorybank.model import Bank, FactType, Hit, Scores
+from memorybank.recall import beside, budget, hits
+from memorybank.recall.budget import Packing
+from memorybank.recall.query import Budget, MinScores
+from memorybank.settings import defaults
+from memorybank.storage.found import FoundChunk, FoundEntity, FoundUnit
+from memorybank.text import count_tokens
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+BANK = Bank(1, "team", "team", {}, NOW, NOW)
+CONFIG = defaults().bank
+
+
+def hit(text: str, **more: object) -> Hit:
+    return Hit(uuid4(), text, FactType.WORLD, Scores(0.5), **more)  # type: ignore[arg-type]
+
+
+def unit(text: str, **more: object) -> FoundUnit:
+    plain = FoundUnit(0, uuid4(), text, "world", "", None, None, NOW, (), {}, "doc", uuid4(), 3)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("level", "expected"), [("low", 200), ("mid", 600), ("high", 2000)])
+def test_fixed_budgets(level: Budget, expected: int) -> None:
+    assert budget.candidates(CONFIG, level, units=10) == expected
+
+
+@pytest.mark.parametrize(
+    ("level", "units", "expected"),
+    [("low", 10, 40), ("low", 4000, 200), ("high", 4000, 2000), ("high", 10**6, 4000)],
+)
+def test_adaptive_budgets_stay_in_their_bounds(level: Budget, units: int, expected: int) -> None:
+    adaptive = CONFIG.model_copy(update={"recall_budget_function": "adaptive"})
+    assert budget.candidates(adaptive, level, units) == expected
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=15), st.integers(1, 60))
+@settings(deadline=None)  # the first count loads the token tables
+def test_packing_fills_what_it_can(sizes: list[int], limit: int) -> None:
+    offered = [hit("tea " * size) for size in sizes]
+    packing = Packing(limit)
+    packing.add(offered)
+    used = sum(count_tokens(packed.text) for packed in packing.hits)
+    assert used == packing.used <= limit or len(packing.hits) == 1
+    assert packing.hits[0].id == offered[0].id
+    taken = {packed.id for packed in packing.hits}
+    assert all(budget.of_text(other) > packing.left for other in offered if other.id not in taken)
+    assert [packed.id for packed in packing.hits] == [other.id for other in offered if other.id in taken]
+
+
+def test_the_best_hit_is_cut_where_it_must_be() -> None:
+    packing = Packing(3)
+    packing.add([hit("one two three four five"), hit("x")])
+    (only,) = packing.hits
+    assert only.text == "one two three" and packing.left == 0
+
+
+def test_a_cost_of_ones_own_counts_what_stands_around_the_text() -> None:
+    packing = Packing(20, cost=lambda one: 8 + budget.of_text(one))
+    packing.add([hit("tea " * 40), hit("x")])
+    assert [count_tokens(one.text) for one in packing.hits] == [12]
+
+
+def test_no_budget_no_hits() -> None:
+    packing = Packing(0)
+    packing.add([hit("x")])
+    assert packing.hits == []
+
+
+def test_pages_are_as_large_as_the_budget_asks() -> None:
+    assert budget.page_size(4096, 10) == 163
+    assert (budget.page_size(100, 10), budget.page_size(10**6, 10)) == (budget.PAGE_LEAST, budget.PAGE_MOST)
+
+
+def test_doubles_are_one_memory_and_periods_are_two() -> None:
+    distinct = hits.Distinct()
+    spring, autumn = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
+    units = [
+        unit("The key is with the florist."),
+        unit("the  key is with the florist.", mentioned_at=None),
+        unit("The key is not with the florist."),
+        unit("Uma is on the team.", occurred_start=spring),
+        unit("Uma is on the team.", occurred_start=autumn),
+    ]
+    assert [distinct(each) for each in units] == [True, False, True, True, True]
+
+
+def test_a_hit_names_its_chunk_as_the_wire_does() -> None:
+    made = hits.make(BANK, unit("x", metadata={"page": "7"}), Scores(0.5))
+    assert (made.chunk_id, made.document_id, made.metadata) == ("team_doc_3", "doc", {"page": "7"})
+    assert hits.make(BANK, unit("x", chunk=None, chunk_ordinal=None), Scores(0.5)).chunk_id is None
+
+
+@pytest.mark.parametrize(
+    ("least", "expected"),
+    [
+        (MinScores(), True),
+        (MinScores(final=0.4, semantic=0.3, keyword=2.0), True),
+        (MinScores(final=0.6), False),
+        (MinScores(semantic=0.5), False),
+        (MinScores(keyword=3.0), False),
+        (MinScores(reranker=0.9), True),
+    ],
+)
+def test_least_scores(least: MinScores, expected: bool) -> None:
+    assert hits.good_enough(Scores(0.5, semantic=0.4, keyword=2.5), least) is expected
+
+
+def test_an_arm_that_saw_nothing_reaches_no_least_score() -> None:
+    assert not hits.good_enough(Scores(0.5), MinScores(semantic=0.0))
+    assert not hits.good_enough(Scores(0.5, reranker=0.2), MinScores(reranker=0.3))
+
+
+def test_an_observation_takes_the_place_of_its_sources() -> None:
+    first, second = hit("a"), hit("b")
+    drawn = hit("a, again", source_fact_ids=(first.id,))
+    assert hits.without_sources([first, second, drawn]) == [second, drawn]
+
+
+def test_entities_come_by_rank_once_and_within_their_budget() -> None:
+    first, second = hit("a"), hit("b")
+    ana, bo, cy = (FoundEntity(first.id, uuid4(), name) for name in ("Ana", "Bo", "Cy"))
+    found = [bo, replace(ana, unit=second.id), ana, replace(cy, unit=second.id)]
+    assert [one.name for one in beside.entities([first, second], found, 500)] == ["Bo", "Ana", "Cy"]
+    assert [one.name for one in beside.entities([first, second], found, 2)] == ["Bo", "Ana"]
+    assert beside.entities([first], found, 0) == ()
+    assert [one.entities for one in beside.named([first, second], found)] == [("Bo", "Ana"), ("Ana", "Cy")]
+
+
+def chunk(identity: UUID, text: str, ordinal: int) -> FoundChunk:
+    return FoundChunk(identity, text, ordinal, "doc")
+
+
+def test_chunks_come_once_and_the_last_one_is_cut() -> None:
+    one, two, three, gone = (uuid4() for _ in range(4))
+    found = {
+        key: chunk(key, f"{word} " * 10, at)
+        for at, (key, word) in enumerate(((one, "a"), (two, "b"), (three, "c")))
+    }
+    tokens = count_tokens("a " * 10)
+    chosen = beside.chunks(BANK, [two, gone, one, two, three], found, tokens + 3)
+    assert list(chosen) == ["team_doc_1", "team_doc_0"]
+    assert [each.truncated for each in chosen.values()] == [False, True]
+    assert count_tokens(chosen["team_doc_0"].text) == 3 and chosen["team_doc_0"].index == 0
+    assert beside.chunks(BANK, [one], found, 0) == {}

@@ -1,0 +1,164 @@
+"""The blend, the filter, the order of the page and the absolute score."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorybank.recall import ranking, relevance
+from memorybank.recall.arms import graph, temporal
+from memorybank.recall.arms.lexical import Bm25
+from memorybank.recall.fusion import Weights, z_scored
+from memorybank.recall.ranking import Asked
+from memorybank.recall.tags import TagLeaf
+from memorybank.settings import defaults
+from memorybank.storage.found import (
+    Addresses,
+    Dated,
+    Distances,
+    Gathered,
+    Linked,
+    Mentions,
+    Statistics,
+    Tagged,
+    TermPostings,
+)
+from memorybank.timeline import TimeSpan
+
+WEIGHTS = Weights.of(defaults().recall.weights)
+ASKED = Asked(WEIGHTS, Bm25(0.9, 0.4))
+MARCH = TimeSpan(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC), "", "month")
+
+
+def each_alone(*numbers: int) -> Addresses:
+    """Addresses of the only units of these documents."""
+    return Addresses(np.array(numbers), np.zeros(len(numbers), np.int64))
+
+
+def gathered(distances: list[float], terms: list[TermPostings] | None = None) -> Gathered:
+    everywhere = each_alone(*range(1, len(distances) + 1))
+    return Gathered(
+        Statistics(len(distances), 10 * len(distances)),
+        tuple(terms or ()),
+        Distances(everywhere, np.array(distances, np.float32)),
+        (),
+        None,
+        None,
+    )
+
+
+def term(*documents: int) -> TermPostings:
+    ones = np.ones(len(documents), np.int64)
+    return TermPostings(7, len(documents), each_alone(*documents), ones, 10 * ones)
+
+
+def test_the_settings_name_every_weight() -> None:
+    with pytest.raises(KeyError):
+        Weights.of({"lexical": 1.0})
+
+
+def test_both_arms_count_and_the_best_of_both_is_first() -> None:
+    scored = ranking.score(gathered([0.9, 0.2, 0.9, 0.3], [term(3, 4)]), ASKED)
+    assert ranking.best(scored, 4).tolist() == [3, 1, 2, 0]
+    assert ranking.best(scored, 2).tolist() == [3, 1]
+
+
+def test_units_that_do_not_pass_are_left_out_and_score_the_same() -> None:
+    found = gathered([0.9, 0.2, 0.9, 0.3], [term(3, 4)])
+    held = (Tagged(frozenset("a"), each_alone(2, 9)), Tagged(frozenset("b"), each_alone(4)))
+    scored = ranking.score(replace(found, tagged=held), replace(ASKED, tags=TagLeaf(("a",))))
+    assert ranking.best(scored, 4).tolist() == [1]
+    assert np.array_equal(scored.blend, ranking.score(found, ASKED).blend)
+
+
+@given(st.lists(st.integers(0, 5), max_size=40), st.integers(1, 45))
+def test_the_best_are_the_best_and_ties_keep_their_order(values: list[int], limit: int) -> None:
+    found = gathered([1.0] * len(values))
+    scored = replace(ranking.score(found, ASKED), blend=np.array(values, np.float64))
+    expected = sorted(range(len(values)), key=lambda at: (-values[at], at))[:limit]
+    assert ranking.best(scored, limit).tolist() == expected
+
+
+@given(st.lists(st.floats(-5, 5), max_size=20), st.floats(0, 1))
+def test_z_scores_never_exceed_what_the_floor_allows(values: list[float], floor: float) -> None:
+    array = np.array(values)
+    scored = z_scored(array, floor)
+    assert np.all(np.isfinite(scored)) and (not len(array) or abs(scored.mean()) < 1e-6)
+    if floor:
+        assert np.all(np.abs(scored) <= np.abs(array - array.mean()) / floor + 1e-9) if len(array) else True
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_final_scores_never_rise_and_hide_nothing(values: list[float]) -> None:
+    final = relevance.descending(np.array(values))
+    assert np.all(np.diff(final) <= 0) and np.all(final >= values) and final[0] == max(values)
+
+
+def test_relevance_is_low_without_likeness_and_rises_with_both_parts() -> None:
+    scores = relevance.probability(np.array([0.05, 0.6, 0.05, 0.6]), np.array([0.0, 0.0, 0.8, 0.8]))
+    assert scores[0] < 0.05 and scores[3] > 0.85 and scores[0] < min(scores[1], scores[2])
+
+
+def test_the_page_is_ordered_by_who_speaks_and_who_only_asks() -> None:
+    texts = [
+        "Ann: Did you see the comet?",
+        "Bo: I saw the comet.",
+        "Ann: I saw the comet.",
+        "Bo: So?",
+        "Ann: Yes.",
+    ]
+    addresses = Addresses(np.ones(5, np.int64), np.arange(5))
+    found = Gathered(Statistics(5, 20), (), Distances(addresses, np.ones(5)), (), None, None)
+    scored = ranking.score(found, ASKED)
+    order = ranking.reordered(scored, np.arange(5), "What did Ann see?", texts, WEIGHTS)
+    assert order.tolist() == [2, 4, 0, 1, 3]
+
+
+def test_the_graph_adds_to_what_is_there_and_a_later_look_replaces_an_earlier_one() -> None:
+    scored = ranking.score(gathered([0.5] * 4), ASKED)
+    named = (Mentions("Ana", 1.0, each_alone(2)),)
+    once = ranking.with_graph(scored, WEIGHTS, named, (), ())
+    twice = ranking.with_graph(
+        once, WEIGHTS, named, (), (Linked("caused_by", each_alone(3), np.array([0.8])),)
+    )
+    assert np.allclose(once.blend - scored.blend, [0, WEIGHTS.graph * np.tanh(1), 0, 0])
+    assert np.allclose(twice.blend - once.blend, [0, 0, WEIGHTS.graph * np.tanh(0.4), 0])
+
+
+def test_a_name_that_everybody_mentions_tells_little() -> None:
+    space = ranking.score(gathered([0.5] * 50), ASKED).space
+    rare = graph.closeness(space, (Mentions("Ana", 1.0, each_alone(1, 2)),), (), ())
+    hub = graph.closeness(space, (Mentions("Ana", 1.0, each_alone(*range(1, 51))),), (), ())
+    hop = graph.closeness(space, (), (Mentions("Ana", 1.0, each_alone(1, 2)),), ())
+    assert rare[0] > 0.5 > 0.05 > hub[0] > 0 and rare[0] > hop[0] > 0 and rare[5] == 0
+
+
+def seconds(*moments: datetime | None) -> np.ndarray:
+    return np.array([moment.timestamp() if moment else np.nan for moment in moments])
+
+
+def test_time_ranks_by_the_gap_and_by_how_exact_a_date_is() -> None:
+    space = ranking.score(gathered([0.5] * 6), ASKED).space
+    inside, near = datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 4, 5, tzinfo=UTC)
+    first, last = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 12, 31, tzinfo=UTC)
+    far = datetime(2026, 7, 15, tzinfo=UTC)
+    dated = Dated(
+        each_alone(1, 2, 3, 4, 5),
+        seconds(inside, near, first, far, None),
+        seconds(inside, near, last, far, None),
+        seconds(None, far, far, None, None),
+    )
+    scores = temporal.closeness(space, MARCH, dated)
+    assert scores[0] == 1.0 and scores[4] == scores[5] == 0.0
+    assert scores[0] > scores[1] > scores[2] > scores[3] > 0 and scores[3] < 0.001
+    assert scores[1] == pytest.approx(np.exp(-4 / 10), rel=0.01)
+
+
+def test_an_open_window_reaches_to_the_ends_of_time() -> None:
+    ends = TimeSpan(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    assert temporal.reach(ends) == (ends.start, ends.end)
+    start, end = temporal.reach(MARCH)
+    assert (start, end) == (datetime(2026, 1, 20, tzinfo=UTC), datetime(2026, 5, 10, 23, 59, 59, tzinfo=UTC))

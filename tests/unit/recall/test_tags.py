@@ -1,0 +1,101 @@
+"""Tag filters: the table of the five modes, groups, and what is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorybank.errors import InvalidInput
+from memorybank.recall.tags import (
+    TagAll,
+    TagAny,
+    TagGroup,
+    TagLeaf,
+    TagNot,
+    is_open,
+    needed,
+    parse_groups,
+    passes,
+)
+
+A, B, BOTH, NONE = frozenset("a"), frozenset("b"), frozenset("ab"), frozenset[str]()
+
+#: (match, asked tags) -> whether rows with {a}, {b}, {a, b} and {} pass.
+TABLE = {
+    ("any", "a"): (True, False, True, True),
+    ("all", "ab"): (False, False, True, True),
+    ("any_strict", "a"): (True, False, True, False),
+    ("all_strict", "ab"): (False, False, True, False),
+    ("exact", "a"): (True, False, False, False),
+    ("exact", ""): (False, False, False, True),
+    ("any", ""): (True, True, True, True),
+    ("all", ""): (True, True, True, True),
+    ("any_strict", ""): (True, True, True, True),
+    ("all_strict", ""): (True, True, True, True),
+}
+
+
+@pytest.mark.parametrize(("asked", "expected"), TABLE.items())
+def test_the_table(asked: tuple[str, str], expected: tuple[bool, ...]) -> None:
+    leaf = TagLeaf(tuple(asked[1]), asked[0])  # type: ignore[arg-type]
+    assert tuple(passes(held, leaf) for held in (A, B, BOTH, NONE)) == expected
+    assert is_open(leaf) is all(expected)
+
+
+def test_groups_nest() -> None:
+    group = parse_groups([{"tags": ["a"]}, {"not": {"tags": ["b"], "match": "any_strict"}}])
+    assert [passes(held, group) for held in (A, B, BOTH, NONE)] == [True, False, False, False]
+    either = parse_groups(
+        [{"or": [{"tags": ["a", "b"], "match": "all_strict"}, {"and": [{"tags": [], "match": "exact"}]}]}]
+    )
+    assert [passes(held, either) for held in (A, B, BOTH, NONE)] == [False, False, True, True]
+    assert passes(NONE, parse_groups([]))
+
+
+LEAVES = st.builds(
+    TagLeaf,
+    st.lists(st.sampled_from("ab"), unique=True).map(tuple),
+    st.sampled_from(["any", "all", "any_strict", "all_strict", "exact"]),
+)
+GROUPS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda parts: TagAll(tuple(parts))),
+        st.lists(inner, max_size=3).map(lambda parts: TagAny(tuple(parts))),
+        inner.map(TagNot),
+    ),
+)
+
+
+@given(GROUPS, st.sets(st.sampled_from("abc")))
+def test_what_is_needed_is_really_held_by_all_that_pass(group: TagGroup, held: set[str]) -> None:
+    tags = needed(group)
+    if tags is not None and passes(frozenset(held), group):
+        assert held & set(tags)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "a",
+        {},
+        {"tags": "a"},
+        {"tags": [1]},
+        {"tags": ["a"], "match": "some"},
+        {"tags": ["a"], "match": ["any"]},
+        {"and": {"tags": ["a"]}},
+        {"not": ["a"]},
+        None,
+    ],
+)
+def test_what_is_no_group_is_refused_with_its_place(wrong: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse_groups([{"tags": ["a"]}, {"or": [wrong]}])
+    assert refused.value.loc[:4] == ("body", "tag_groups", 1, "or")
+
+
+def test_groups_are_not_bottomless() -> None:
+    deep: object = {"tags": ["a"]}
+    for _ in range(100):
+        deep = {"not": deep}
+    with pytest.raises(InvalidInput):
+        parse_groups([deep])
