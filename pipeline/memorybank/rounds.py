@@ -96,13 +96,16 @@ class _Attempt:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """Record what nobody foresaw, and let it pass on; a lost lease is no error: others work on it now."""
+        """Record what nobody foresaw, and let it pass on; a lost lease is no error: others work on it now.
+
+        Where the database is away, the heartbeat ends the lease as soon as it is back.
+        """
         if isinstance(error, LeaseLost):
             _log.warning("round ended: %s", error.message)
             return True
         if isinstance(error, asyncio.CancelledError):
             await asyncio.shield(self._settle_quietly(RoundEnd(Ending.MORE)))
-        elif isinstance(error, Exception):
+        elif isinstance(error, Exception) and not isinstance(error, DatabaseUnavailable):
             # Its text may quote content: that is for the log.
             message = f"internal error: {type(error).__name__} (the log of the process has more)"
             await self._settle_quietly(_trouble(message, self.settings))

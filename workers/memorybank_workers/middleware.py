@@ -15,6 +15,7 @@ from dramatiq import Broker, Middleware, Worker
 from dramatiq.asyncio import get_event_loop_thread
 from dramatiq.middleware import MiddlewareError
 
+from memorybank.errors import DatabaseUnavailable
 from memorybank.settings import WorkerSettings
 from memorybank.storage.pool import Database
 from memorybank.storage.workers import sweep
@@ -79,6 +80,8 @@ class WorkplaceMiddleware(Middleware):
         except asyncio.CancelledError:
             if not self._cancelling:
                 raise
+        except DatabaseUnavailable as error:
+            _log.warning("operation %s is left to the sweeper: %s", operation_id, error.message)
         except Exception:  # noqa: BLE001 - see above
             _log.exception("operation %s: the round failed", operation_id)
         finally:
