@@ -32,9 +32,8 @@ from memorybank.storage.found import (
     TermPostings,
 )
 from memorybank.storage.queries import Connection, Parameters, Row, load
+from memorybank.storage.units import EVERY_UNIT
 
-#: The term under which every unit has one posting, with tf 1 and its length: counting it counts the bank.
-EVERY_UNIT = 0
 #: Units read of one entity, the newest: what more units mention tells little, and a hub would cost seconds.
 MENTIONS_CAP = 200
 #: Entities followed from the best hits.

@@ -10,12 +10,15 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from memorybank.storage import copying
-from memorybank.storage.queries import Connection, fetch_all, fetch_row
+from memorybank.storage.queries import Connection, fetch_all, load
 
 #: Places that a chunk has for its facts: the address of a unit is its chunk's ordinal times this, plus its index.
 POSITIONS = 1024
 #: Chunks that a document can have, so that every address is a PostgreSQL integer.
 MAX_ORDINAL = (2**31 - 1) // POSITIONS - 1
+#: The term under which every unit has one posting, with tf 1 and its length: counting it counts the bank, exactly and
+#: without a counter row that writers would wait for.
+EVERY_UNIT = 0
 
 _POSTING = copying.row_type(
     {
@@ -116,11 +119,14 @@ async def newest_vectors(
 ) -> Addresses:
     """Return the vectors of the newest units of an audience, at most `limit`."""
     parameters = {"bank": bank, "audience_id": audience_id, "model": model, "limit": limit}
-    row = await fetch_row(connection, "units.newest_vectors", parameters)
+    # Megabytes: in the text form of the protocol each byte would be two letters.
+    async with connection.cursor(binary=True) as cursor:
+        await cursor.execute(load()["units.newest_vectors"].sql, parameters)
+        row = await cursor.fetchone() or {}
     return Addresses(
-        np.array(row["documents"] or [], np.int64),
-        np.array(row["positions"] or [], np.int64),
-        copying.floats(row["packed"] or b"", dimensions),
+        np.array(row.get("documents") or [], np.int64),
+        np.array(row.get("positions") or [], np.int64),
+        copying.floats(row.get("packed") or b"", dimensions),
     )
 
 
@@ -161,15 +167,18 @@ def _record(unit: NewUnit) -> tuple[Any, ...]:
 
 
 def _postings(bank: int, audience_id: int, units: Sequence[NewUnit]) -> copying.Rows:
-    """Return one row for each unit and term; `length` is the number of terms in the unit, repeats counted."""
-    rows = copying.rows(_POSTING, sum(len(unit.terms) for unit in units))
+    """Return one row for each unit and term, and one marker row for each unit, by which units are counted.
+
+    `length` is the number of terms in the unit, repeats counted; at least 1.
+    """
+    rows = copying.rows(_POSTING, sum(len(unit.terms) + 1 for unit in units))
     rows["bank"], rows["audience_id"] = bank, audience_id
     at = 0
     for unit in units:
-        end = at + len(unit.terms)
+        end = at + len(unit.terms) + 1
         part = rows[at:end]
-        part["term"], part["tf"] = list(unit.terms), list(unit.terms.values())
+        part["term"], part["tf"] = [*unit.terms, EVERY_UNIT], [*unit.terms.values(), 1]
         part["document"], part["position"] = unit.document, unit.position
-        part["length"] = sum(unit.terms.values())
+        part["length"] = max(1, sum(unit.terms.values()))
         at = end
     return rows

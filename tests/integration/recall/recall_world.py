@@ -20,7 +20,7 @@ from memorybank.recall.stage import Recall, RecallResult
 from memorybank.settings import BankConfig
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.search import EVERY_UNIT
+from memorybank.storage.units import EVERY_UNIT
 from memorybank.text import name_key, term_hash, terms
 
 
