@@ -12,7 +12,7 @@ LINKS = 5
 #: Neighbours looked at for one fact, before those of another fact type fall out.
 CANDIDATES = 2 * LINKS
 #: Facts of the audience that a new one is compared with, the newest first: retain does not slow down as a bank grows.
-WINDOW = 4096
+WINDOW = 2048
 
 
 @dataclass(frozen=True)

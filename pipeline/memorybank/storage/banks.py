@@ -8,9 +8,13 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from memorybank.audience import Viewer
-from memorybank.errors import NotFound
+from memorybank.errors import InvalidInput, NotFound
 from memorybank.model import Bank
+from memorybank.storage import operations
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
+
+#: Longest id of a bank, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
+MAX_ID_CHARS = 512
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,12 @@ class Deleted:
 
 
 async def ensure(connection: Connection, bank_id: str, now: datetime) -> Bank:
-    """Return a bank, making it and its `bank` audience on first use; the name begins as the id."""
+    """Return a bank, making it and its `bank` audience on first use; the name begins as the id.
+
+    Raises InvalidInput for an id that is blank or longer than MAX_ID_CHARS.
+    """
+    if not bank_id.strip() or len(bank_id) > MAX_ID_CHARS:
+        raise InvalidInput(f"bank_id must have 1 to {MAX_ID_CHARS} characters", loc=("path", "bank_id"))
     row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
     if row is None:
         await execute(connection, "banks.add", {"bank_id": bank_id, "now": now})
@@ -102,11 +111,11 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     if row is None:
         return Deleted()
     bank = {"bank": row["id"]}
-    await execute(connection, "banks.lock_operations", bank)
+    await operations.clear(connection, row["id"])
     if await fetch_one(connection, "banks.lock_all", bank) is None:
         return Deleted()
     counts = await fetch_row(connection, "banks.held", bank)
-    for step in ("operations", "postings", "embeddings", "unit_links", "unit_entities", "units"):
+    for step in ("postings", "embeddings", "unit_links", "unit_entities", "units"):
         await execute(connection, f"banks.delete_{step}", bank)
     await execute(connection, "banks.delete", bank)
     return Deleted(**counts)

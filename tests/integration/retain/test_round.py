@@ -10,7 +10,7 @@ from retain_world import World, item
 from memorybank.audience import Viewer
 from memorybank.operations import Status
 from memorybank.rounds import Round
-from memorybank.storage import documents
+from memorybank.storage import banks, documents
 from memorybank.testing.scripted_model import ScriptedModel, one_fact_a_line
 
 ITEMS = [item(f"Ada told item {n}.", document_id=f"d{n:02}") for n in range(20)]
@@ -121,3 +121,28 @@ def test_the_scripted_answers_are_what_these_tests_count_on() -> None:
     assert one_fact_a_line("a\n\nb") == {
         "facts": [{"what": "a", "entities": []}, {"what": "b", "entities": []}]
     }
+
+
+async def test_a_bank_deleted_meanwhile_ends_the_work(world: World) -> None:
+    child = await _submitted(world)
+    reached = asyncio.Event()
+    world.model = ScriptedModel(
+        lambda text: reached.set() or one_fact_a_line(text) if "item 3." in text else one_fact_a_line(text)
+    )
+    task = asyncio.create_task(world.work(child))
+    await reached.wait()
+    async with world.database.transaction() as connection:
+        await banks.delete(connection, world.bank.bank_id)
+    assert await task in (None, Status.COMPLETED)
+    for table in (
+        "bank",
+        "document",
+        "chunk",
+        "memory_unit",
+        "posting",
+        "embedding",
+        "entity",
+        "operation",
+        "llm_call",
+    ):
+        assert await world.count(table) == 0, table

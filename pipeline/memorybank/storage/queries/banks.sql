@@ -62,11 +62,6 @@ ORDER BY coalesce(o.last_write_at, o.created_at) DESC, o.id DESC
 SELECT count(*) AS total FROM bank b
 WHERE %(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpos(lower(b.name), lower(%(q)s)) > 0
 
--- name: lock_operations
--- audience: the whole bank goes, whoever may see its rows
--- Waits for work that is being written and keeps the rest from writing, in the order that everybody locks.
-SELECT id FROM operation WHERE bank = %(bank)s ORDER BY is_parent DESC, id FOR UPDATE
-
 -- name: lock_all
 -- Keeps new rows out of a bank that goes.
 SELECT id FROM bank WHERE id = %(bank)s FOR UPDATE
@@ -77,11 +72,6 @@ SELECT id FROM bank WHERE id = %(bank)s FOR UPDATE
 SELECT (SELECT count(*) FROM memory_unit WHERE bank = %(bank)s) AS units,
        (SELECT count(*) FROM entity WHERE bank = %(bank)s) AS entities,
        (SELECT count(*) FROM document WHERE bank = %(bank)s) AS documents
-
--- name: delete_operations
--- audience: the whole bank goes, whoever may see its rows
--- Deletes a bank's operations; who works on one writes nothing from now on.
-DELETE FROM operation WHERE bank = %(bank)s
 
 -- name: delete_postings
 -- audience: the whole bank goes, whoever may see its rows
