@@ -1,1 +1,1 @@
-"""Reflect: answer from what is remembered."""
+"""Reflect: answers a question from what is remembered, and says which facts the answer rests on."""
