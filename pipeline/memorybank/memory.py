@@ -8,6 +8,7 @@ Each method is a few lines: it finds the bank, and hands over to the room that d
 """
 
 import asyncio
+import unicodedata
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from memorybank.model import Bank, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import RecallResult
+from memorybank.retain import intake
 from memorybank.retain.stage import Submitted
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
 from memorybank.storage import banks, documents, forget, llm_calls, operations
@@ -34,8 +36,8 @@ from memorybank.text import normalize
 
 #: Seconds between two looks at an operation that another process works on.
 POLL_SECONDS = 0.05
-#: Longest bank id, in characters: it is part of paths and chunk ids.
-MAX_BANK_ID_CHARS = 512
+#: Longest name of a bank, in characters.
+MAX_BANK_NAME_CHARS = 512
 #: The number of no bank.
 NO_BANK = 0
 
@@ -155,7 +157,7 @@ class MemoryBank:
                 config = check_updates(updates, bank.config, self.settings.bank, chunk_limit=limit)
                 bank = await banks.set_config(connection, bank, config, clock.now())
             if name is not None:
-                bank = await banks.set_name(connection, bank, normalize(name), clock.now())
+                bank = await banks.set_name(connection, bank, _bank_name(name, bank.bank_id), clock.now())
         return bank
 
     async def reset_config(self, bank_id: str) -> Bank | None:
@@ -182,7 +184,7 @@ class MemoryBank:
     async def delete_document(self, bank_id: str, document_id: str, viewer: Viewer) -> int:
         """Forget a document with all that came from it and return how many units that were; raises NotFound."""
         async with self.changing(bank_id) as (connection, bank):
-            deleted = await documents.delete(connection, bank.id, document_id, viewer)
+            deleted = await documents.delete(connection, bank.id, normalize(document_id), viewer)
         if deleted is None:
             raise NotFound(f"Document '{document_id}' not found")
         return deleted
@@ -190,10 +192,10 @@ class MemoryBank:
     async def retag_document(
         self, bank_id: str, document_id: str, tags: Sequence[str], viewer: Viewer
     ) -> None:
-        """Replace the tags of a document and of all its facts; raises NotFound."""
-        cleaned = tuple(normalize(tag) for tag in tags)
+        """Replace the tags of a document and of all its facts; raises NotFound, and InvalidInput for a wrong tag."""
+        cleaned, stored = intake.labels(tags, ("body", "tags")), normalize(document_id)
         async with self.changing(bank_id) as (connection, bank):
-            if not await documents.set_tags(connection, bank.id, document_id, cleaned, viewer, clock.now()):
+            if not await documents.set_tags(connection, bank.id, stored, cleaned, viewer, clock.now()):
                 raise NotFound(f"Document '{document_id}' not found")
 
     # --- the way to the rows, for lists ---
@@ -226,13 +228,23 @@ class MemoryBank:
 
 def named(bank_id: str) -> str:
     """Return the id of a bank as it may be stored; raises InvalidInput for one that cannot be."""
-    if bank_id != normalize(bank_id) or not bank_id.strip() or len(bank_id) > MAX_BANK_ID_CHARS:
+    stored = unicodedata.normalize("NFC", bank_id)
+    strange = stored != normalize(bank_id) or "\n" in stored or "\t" in stored
+    if strange or not stored.strip() or len(stored) > banks.MAX_ID_CHARS:
         raise InvalidInput(
-            f"a bank_id has 1 to {MAX_BANK_ID_CHARS} characters, none of them a control character",
+            f"a bank_id has 1 to {banks.MAX_ID_CHARS} characters, none of them a control character",
             loc=("path", "bank_id"),
             value=bank_id,
         )
-    return bank_id
+    return stored
+
+
+def _bank_name(name: str, bank_id: str) -> str:
+    """Return a bank's name as it may be stored, a blank one as the id; raises InvalidInput for one that is too long."""
+    stored = " ".join(normalize(name).split())
+    if len(stored) > MAX_BANK_NAME_CHARS:
+        raise InvalidInput(f"at most {MAX_BANK_NAME_CHARS} characters", loc=("body", "name"), value=name)
+    return stored or bank_id
 
 
 @asynccontextmanager

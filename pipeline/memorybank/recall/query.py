@@ -87,6 +87,7 @@ class RecallQuery:
             self,
             query=text,
             types=_checked_types(self.types),
+            tags=None if self.tags is None else tuple(normalize(tag) for tag in self.tags),
             query_timestamp=_with_zone(self.query_timestamp) if self.query_timestamp else None,
             temporal_window=_checked_window(self.temporal_window) if self.temporal_window else None,
         )

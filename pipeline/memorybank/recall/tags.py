@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from memorybank.errors import InvalidInput
+from memorybank.text import normalize
 
 Match = Literal["any", "all", "any_strict", "all_strict", "exact"]
 MODES: tuple[str, ...] = get_args(Match)
@@ -116,7 +117,7 @@ def _parse(value: Any, place: tuple[str | int, ...], depth: int) -> TagGroup:
             return TagNot(_parse(value["not"], (*place, "not"), depth + 1))
         tags, mode = value.get("tags"), value.get("match", "any_strict")
         if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags) and mode in MODES:
-            return TagLeaf(tuple(tags), mode)
+            return TagLeaf(tuple(normalize(tag) for tag in tags), mode)
     raise InvalidInput(
         "a tag group is {tags, match}, {and: [...]}, {or: [...]} or {not: {...}}; "
         f"match is one of {', '.join(MODES)}",

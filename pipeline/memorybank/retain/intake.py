@@ -80,7 +80,7 @@ def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
         document_id=document_id,
         strategy=strategy,
         entities=_entities(item.entities, (*at, "entities")),
-        tags=_labels(item.tags, (*at, "tags")),
+        tags=labels(item.tags, (*at, "tags")),
         observation_scopes=_scopes(item.observation_scopes, (*at, "observation_scopes")),
     )
 
@@ -109,8 +109,8 @@ def _entities(entities: Sequence[EntityInput], loc: tuple[str | int, ...]) -> tu
     return tuple(found.values())
 
 
-def _labels(tags: Iterable[str], loc: tuple[str | int, ...]) -> tuple[str, ...]:
-    """Return tags once each, in order, blank ones left out."""
+def labels(tags: Iterable[str], loc: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return tags as they may be stored: once each, in order, blank ones left out; raises InvalidInput."""
     found = dict.fromkeys(filter(str.strip, map(text.normalize, tags)))
     _check(len(found) <= MAX_LABELS, loc, f"at most {MAX_LABELS} tags")
     for place, tag in enumerate(found):
@@ -125,7 +125,7 @@ def _scopes(
         _check(scopes is None or scopes in SCOPES, loc, f"must be a list of tag lists or one of {SCOPES}")
         return scopes
     _check(len(scopes) <= MAX_LABELS, loc, f"at most {MAX_LABELS} scopes")
-    return tuple(_labels(scope, (*loc, place)) for place, scope in enumerate(scopes))
+    return tuple(labels(scope, (*loc, place)) for place, scope in enumerate(scopes))
 
 
 def by_strategy(items: Sequence[RetainItem]) -> dict[str | None, list[RetainItem]]:

@@ -1,4 +1,8 @@
-"""Lists and counts for people and clients: pages of memories, documents, chunks, entities and tags."""
+"""Lists and counts for people and clients: pages of memories, documents, chunks, entities and tags.
+
+What is asked for is brought into the normal form in which texts are stored: NUL never reaches PostgreSQL, and an
+accent is found however it was typed.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +12,12 @@ from uuid import UUID
 
 from memorybank.audience import Viewer
 from memorybank.errors import NotFound
+from memorybank.storage.banks import MAX_ID_CHARS
 from memorybank.storage.queries import Connection, Row, fetch_all, fetch_one, fetch_row
+from memorybank.text import normalize
+
+#: Longest id of a chunk: a bank's, a document's (as long at most), the ordinal. Each "_" of it is a place to try.
+MAX_CHUNK_ID_CHARS = 2 * MAX_ID_CHARS + 12
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class TagFilter:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the two SQL parameters."""
-        return {"tags": list(self.tags), "tags_match": self.match}
+        return {"tags": [normalize(tag) for tag in self.tags], "tags_match": self.match}
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,10 @@ class MemoryFilter:
         """Return the SQL parameters."""
         return {
             "fact_type": self.fact_type,
-            "q": self.q,
+            "q": _normal(self.q),
             "status": self.status,
             "consolidation_state": self.consolidation_state,
-            "document_id": self.document_id,
+            "document_id": _normal(self.document_id),
             "entity_id": self.entity_id,
             **self.tags.parameters(),
         }
@@ -76,6 +85,10 @@ class BankCounts:
     links: Mapping[str, int]
     operations: Mapping[str, int]
     documents: int
+
+
+def _normal(asked: str | None) -> str | None:
+    return None if asked is None else normalize(asked)
 
 
 def _listing(rows: list[Row]) -> Listing:
@@ -111,7 +124,7 @@ async def list_tags(
 
 
 def _like(pattern: str) -> str:
-    escaped = pattern.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    escaped = normalize(pattern).lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return escaped.replace("*", "%")
 
 
@@ -119,15 +132,20 @@ async def list_documents(
     connection: Connection, bank: int, viewer: Viewer, q: str | None, tags: TagFilter, page: Page
 ) -> Listing:
     """Return documents without their texts, the last updated first."""
-    parameters = {"bank": bank, "q": q, **tags.parameters(), **viewer.parameters(), **page.parameters()}
+    parameters = {
+        "bank": bank,
+        "q": _normal(q),
+        **tags.parameters(),
+        **viewer.parameters(),
+        **page.parameters(),
+    }
     return _listing(await fetch_all(connection, "listings.list_documents", parameters))
 
 
 async def get_document(connection: Connection, bank: int, viewer: Viewer, document_id: str) -> Row:
     """Return one document with its text; raises NotFound."""
-    row = await fetch_one(
-        connection, "listings.get_document", {"bank": bank, "id": document_id, **viewer.parameters()}
-    )
+    parameters = {"bank": bank, "id": normalize(document_id), **viewer.parameters()}
+    row = await fetch_one(connection, "listings.get_document", parameters)
     if row is None:
         raise NotFound(f"Document '{document_id}' not found")
     return row
@@ -137,15 +155,20 @@ async def list_chunks(
     connection: Connection, bank: int, viewer: Viewer, document_id: str, page: Page
 ) -> Listing:
     """Return a document's chunks in order."""
-    parameters = {"bank": bank, "document_id": document_id, **viewer.parameters(), **page.parameters()}
+    parameters = {
+        "bank": bank,
+        "document_id": normalize(document_id),
+        **viewer.parameters(),
+        **page.parameters(),
+    }
     return _listing(await fetch_all(connection, "listings.list_chunks", parameters))
 
 
 async def get_chunk(connection: Connection, viewer: Viewer, chunk_id: str) -> Row:
     """Return a chunk by its public id `bank_document_ordinal`; raises NotFound."""
-    head, _, ordinal = chunk_id.rpartition("_")
+    head, _, ordinal = normalize(chunk_id[:MAX_CHUNK_ID_CHARS]).rpartition("_")
     cuts = [index for index, char in enumerate(head) if char == "_"]
-    if not re.fullmatch(r"[0-9]{1,9}", ordinal) or not cuts:
+    if len(chunk_id) > MAX_CHUNK_ID_CHARS or not re.fullmatch(r"[0-9]{1,9}", ordinal) or not cuts:
         raise NotFound(f"Chunk '{chunk_id}' not found")
     parameters = {
         "banks": [head[:cut] for cut in cuts],

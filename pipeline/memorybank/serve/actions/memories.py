@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import Query
 
 from memorybank.audience import Viewer
-from memorybank.errors import BadRequest
+from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
 from memorybank.model import UnitStatus
 from memorybank.serve.actions.translate import recall_query, recall_response, retain_items, usage
@@ -33,8 +33,13 @@ CONSOLIDATION_STATES = ("failed", "pending", "done")
 async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest) -> RetainResponse:
     """Keep items: now, or with `async` in the background. The bank appears on first use."""
     items = retain_items(body)
-    operation_id = _uuid(body.operation_id, "operation_id") if body.operation_id and body.async_ else None
-    answer: dict[str, Any] = {"success": True, "bank_id": bank_id, "items_count": len(items), "async": body.async_}
+    operation_id = _key(body.operation_id) if body.operation_id and body.async_ else None
+    answer: dict[str, Any] = {
+        "success": True,
+        "bank_id": bank_id,
+        "items_count": len(items),
+        "async": body.async_,
+    }
     if not body.async_:
         retained = await memory.retain(bank_id, items)
         return RetainResponse(**answer, usage=usage(retained))
@@ -132,6 +137,14 @@ def _list_item(bank_id: str, row: Row) -> dict[str, Any]:
         "updated_at": stamp(row["updated_at"]),
         "source_memory_ids": [],
     }
+
+
+def _key(operation_id: str) -> UUID:
+    """Return the client's key of a request."""
+    try:
+        return UUID(operation_id)
+    except ValueError as error:
+        raise InvalidInput("must be a UUID", loc=("body", "operation_id"), value=operation_id) from error
 
 
 def _uuid(value: str, name: str) -> UUID:

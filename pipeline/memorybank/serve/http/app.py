@@ -4,6 +4,7 @@ import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Depends, FastAPI, Request, Response
 from pydantic import BaseModel
@@ -13,6 +14,7 @@ from memorybank.memory import MemoryBank
 from memorybank.serve.actions import ALL
 from memorybank.serve.calls import Action, Call
 from memorybank.serve.http import errors, monitoring
+from memorybank.serve.http.bodies import StrictRoute
 from memorybank.serve.http.deps import current_memory, current_viewer
 from memorybank.serve.http.limits import BodyLimit
 from memorybank.serve.http.metrics import RequestMetrics
@@ -21,6 +23,10 @@ from memorybank.settings import Settings
 
 #: Names the query parameters and top-level body fields that were not known: they never fail.
 IGNORED_HEADER = "X-Ignored-Params"
+#: Characters of that header: clients refuse headers of more than some 8,000.
+IGNORED_CHARS = 2000
+#: Characters that such a name may show as they are; the rest, commas and line ends too, is percent-encoded.
+IGNORED_SAFE = "!#$&'*+/:;=?@[]^`|{}() \"<>\\"
 
 
 def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
@@ -38,6 +44,7 @@ def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
         lifespan=lifespan,
         root_path=settings.server.base_path,
     )
+    app.router.route_class = StrictRoute
     app.include_router(monitoring.router)
     for declared in ALL:
         _mount(app, declared)
@@ -71,13 +78,17 @@ def _endpoint(declared: Call) -> Action:
         if body is not None:
             ignored += _unknown_fields(given[body.name])
         if ignored:
-            response.headers[IGNORED_HEADER] = (
-                ", ".join(dict.fromkeys(ignored)).encode("ascii", "replace").decode()
-            )
+            response.headers[IGNORED_HEADER] = _header(ignored)
         return await declared.action(**given)
 
     endpoint.__signature__ = _injected(declared)  # type: ignore[attr-defined]
     return endpoint
+
+
+def _header(names: list[str]) -> str:
+    """Return names as one header value: a name is the caller's text and must not end the header."""
+    shown = (quote(name, safe=IGNORED_SAFE, errors="replace") for name in dict.fromkeys(names))
+    return ", ".join(shown)[:IGNORED_CHARS].strip()
 
 
 def _unknown_fields(body: BaseModel | None) -> list[str]:

@@ -15,6 +15,8 @@ _log = structlog.get_logger()
 ECHO_CHARS = 200
 #: Seconds a client should wait when the error itself does not say.
 RETRY_AFTER_SECONDS = 30
+#: Said of a body that came under another type: taking it as JSON would let any web page write to a local server.
+NOT_JSON = "send the body as JSON, with the header Content-Type: application/json"
 
 
 def install(app: FastAPI) -> None:
@@ -51,6 +53,8 @@ async def _unknown(request: Request, error: Exception) -> Response:
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(entry.get("input"), bytes):
+        entry["msg"] = NOT_JSON
     context = {key: str(value) for key, value in (entry.get("ctx") or {}).items()}
     return {
         "type": entry["type"],

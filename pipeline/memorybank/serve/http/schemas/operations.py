@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from memorybank.serve.http.schemas.wire import NotNegative, WireResponse
+from memorybank.serve.http.schemas.wire import NotNegative, Sought, WireResponse
 
 
 class OperationsQuery(BaseModel):
     """Which operations to list; a batch can be left out in favour of its parts."""
 
-    status: str | None = None
-    type: str | None = None
+    status: Sought | None = None
+    type: Sought | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     offset: NotNegative = 0
     exclude_parents: bool = False

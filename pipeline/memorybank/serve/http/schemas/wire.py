@@ -3,14 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from memorybank.text import normalize
 from memorybank.timeline import iso
 
 TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
 Budget = Literal["low", "mid", "high"]
+#: Largest number that PostgreSQL counts to.
+LARGEST = 2**63 - 1
 #: Page sizes and offsets: a negative one is refused with 422.
-NotNegative = Annotated[int, Field(ge=0)]
+NotNegative = Annotated[int, Field(ge=0, le=LARGEST)]
+#: Text to look for, in the form in which texts are stored.
+Sought = Annotated[str, AfterValidator(normalize)]
 
 
 class WireRequest(BaseModel):
@@ -43,7 +48,7 @@ class PageQuery(BaseModel):
 class SearchQuery(PageQuery):
     """A page of what holds `q`."""
 
-    q: str | None = None
+    q: Sought | None = None
 
 
 class TaggedQuery(PageQuery):
