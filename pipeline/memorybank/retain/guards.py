@@ -1,4 +1,4 @@
-"""What no stored fact may be: endless, looping, doubled, or a sentence of our own prompt. Pure."""
+"""What no stored fact may be: endless, looping, doubled, recalled before, or a sentence of our own prompt. Pure."""
 
 import re
 import zlib
@@ -14,7 +14,17 @@ ECHO_CHARS = 16
 
 #: Cut at every mark: a loop does not care for capitals, as sentences in prose do.
 _ENDS = re.compile(r"(?<=[.!?;。！？])\s*|\n+")
+#: A block of recalled memories, as clients put it into a turn: <memories>, <hindsight_memories>, <relevant-memories>.
+#: One that is not closed is text like any other: nothing behind it may be lost.
+_RECALLED = re.compile(
+    r"<(?P<tag>(?:\w+[_-])?memories)(?:\s[^<>]*)?>.*?</(?P=tag)\s*>", re.DOTALL | re.IGNORECASE
+)
 _SPACES = re.compile(r"\s+")
+
+
+def without_recalled(content: str) -> str:
+    """Return a text without the memories that were recalled into it: kept again, they would echo for ever."""
+    return _RECALLED.sub(" ", content) if "<" in content else content
 
 
 def loops(fact: str) -> bool:

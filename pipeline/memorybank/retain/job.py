@@ -85,34 +85,39 @@ class Job:
                 raise self.stopped
 
     async def _extract_batch(self, waiting: Sequence[Pending]) -> None:
-        """Extract chunks side by side; whatever has finished meanwhile is stored together."""
-        finished: asyncio.Queue[Done | Lost | None] = asyncio.Queue()
-        async with asyncio.TaskGroup() as tasks:
-            for chunk in waiting:
-                tasks.create_task(self._extract_one(chunk, finished))
-            left = len(waiting)
-            while left:
-                ready = [await finished.get()]
-                while not finished.empty():
-                    ready.append(finished.get_nowait())
-                left -= len(ready)
-                await self._store([one for one in ready if one is not None])
+        """Extract chunks side by side; whatever has finished meanwhile is stored together.
 
-    async def _extract_one(self, chunk: Pending, finished: "asyncio.Queue[Done | Lost | None]") -> None:
-        """Put into the queue what became of a chunk: None where it was left for a later round."""
+        An error that nobody foresaw is raised when all other chunks are stored: it costs its own chunk only.
+        """
+        tasks = {asyncio.create_task(self._extract_one(chunk)) for chunk in waiting}
+        broken: list[BaseException] = []
+        try:
+            while tasks:
+                ready, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                broken += [error for task in ready if (error := task.exception())]
+                results = [task.result() for task in ready if task.exception() is None]
+                finished = [result for result in results if result is not None]
+                await self._store(sorted(finished, key=lambda one: (one.chunk.document, one.chunk.ordinal)))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if broken:
+            raise broken[0]
+
+    async def _extract_one(self, chunk: Pending) -> Done | Lost | None:
+        """Return what became of a chunk: None where it was left for a later round."""
         async with self._gate:
             if self.stopped or self.round.over():
-                finished.put_nowait(None)
-                return
+                return None
             try:
                 extraction = await self.extractor.extract(self._work(chunk))
             except LOST as error:
-                finished.put_nowait(Lost(chunk, error.code))
+                return Lost(chunk, error.code)
             except STOPPED as error:
                 self.stopped = self.stopped or error
-                finished.put_nowait(None)
-            else:
-                finished.put_nowait(writing.prepared(chunk, extraction, self.config.entities_allow_free_form))
+                return None
+        return writing.prepared(chunk, extraction, self.config.entities_allow_free_form)
 
     def _work(self, chunk: Pending) -> ChunkWork:
         about, claim = chunk.about, self.round.claim

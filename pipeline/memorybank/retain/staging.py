@@ -15,7 +15,7 @@ from memorybank import clock
 from memorybank.ids import new_id
 from memorybank.model import RetainItem
 from memorybank.operations import Claim
-from memorybank.retain import delta
+from memorybank.retain import delta, guards
 from memorybank.retain.chunking import ChunkSize, chunk, json_turns
 from memorybank.retain.payload import APPEND, Batch, DocumentPart, Staged, staged_json
 from memorybank.settings import BankConfig
@@ -117,10 +117,14 @@ def _refusal(work: Staging, part: DocumentPart, held: documents.Held | None) -> 
 
 
 def _pieces(item: RetainItem, config: BankConfig) -> list[delta.Piece]:
-    """Return the chunks of one item; items never share a chunk, for each has its own date, context and tags."""
+    """Return the chunks of one item; items never share a chunk, for each has its own date, context and tags.
+
+    What an agent was reminded of is left out: else each recall would be kept as a new memory.
+    """
     size = ChunkSize.of(config.retain_chunk_size, config.retain_structured_chunk_size)
     about = _about(item)
-    return [delta.Piece(text, delta.content_hash(text), about) for text in chunk(item.content, size)]
+    content = guards.without_recalled(item.content)
+    return [delta.Piece(text, delta.content_hash(text), about) for text in chunk(content, size)]
 
 
 def _about(item: RetainItem) -> About:

@@ -19,7 +19,6 @@ from memorybank.storage import banks, operations
 from memorybank.storage.operations import OperationRecord
 from memorybank.storage.pool import Database
 from memorybank.testing.embedder import HashingEmbedder
-from memorybank.testing.scripted_model import ScriptedModel
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -32,7 +31,7 @@ class World:
     settings: Settings
     bank: Bank
     audience: int
-    model: ScriptedModel | None = None
+    model: Any = None
     embedder: HashingEmbedder = field(default_factory=lambda: HashingEmbedder(64))
 
     @property

@@ -141,3 +141,12 @@ async def test_scopes_are_kept(world: World) -> None:
     await world.keep(item("a", observation_scopes="per_tag"), item("b", observation_scopes=(("x", "y"), ())))
     rows = await world.rows("SELECT observation_scopes AS scopes FROM memory_unit ORDER BY position")
     assert [row["scopes"] for row in rows] == ["per_tag", [["x", "y"], []]]
+
+
+async def test_what_was_recalled_into_a_turn_is_not_kept_again(world: World) -> None:
+    await world.configure(retain_extraction_mode="chunks")
+    said = "User: <memories>Ada's bike is a Brompton.</memories> What colour is it?"
+    for _ in range(3):
+        await world.keep(item(said), item("<memories>nothing else</memories>"))
+    assert not any("Brompton" in text or "nothing else" in text for text in await world.texts())
+    assert await world.count("memory_unit") == 3

@@ -146,3 +146,22 @@ async def test_a_bank_deleted_meanwhile_ends_the_work(world: World) -> None:
         "llm_call",
     ):
         assert await world.count(table) == 0, table
+
+
+async def test_a_chunk_that_breaks_the_program_costs_itself_only(world: World) -> None:
+    class Broken(ScriptedModel):
+        async def complete(self, request: Any) -> Any:
+            if "item 3." in request.user:
+                raise IndexError("nobody foresaw this")
+            return await super().complete(request)
+
+    child = await _submitted(world)
+    world.model = Broken()
+    with pytest.raises(IndexError):
+        await world.work(child)
+    assert len(await world.texts()) == 19
+    assert (await world.operation(child)).status is Status.PENDING
+    world.model = ScriptedModel()
+    await world.rows("UPDATE operation SET due_at = now() RETURNING 1")
+    assert await world.work(child) is Status.COMPLETED
+    assert len(world.model.requests) == 1

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 
 from memorybank.errors import ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
 from memorybank.llm.ledger import MemoryLedger
@@ -22,6 +21,7 @@ from memorybank.retain.extractors import extractor_for
 from memorybank.retain.sentences import SentenceExtractor
 from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
 from memorybank.settings import BankConfig
+from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 
 ASKING = Asking(attempts=4, longest_wait=0.0)
 LINES = "\n".join(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memorybank.retain.guards import MAX_FACT_CHARS, cut, echoes, loops, same_key, unlooped
+from memorybank.retain.guards import MAX_FACT_CHARS, cut, echoes, loops, same_key, unlooped, without_recalled
 
 PROSE = (
     "Ines prefers aisle seats on long flights because she likes to walk around, and she told the agency in Lisbon "
@@ -57,3 +57,15 @@ def test_a_sentence_of_the_prompt_is_an_echo_unless_the_text_says_it() -> None:
         "Tavrith moved to Port Zundelmoor", prompt, "He said: tavrith moved to port zundelmoor."
     )
     assert not echoes("Tavrith", prompt, "")
+
+
+@pytest.mark.parametrize("tag", ["memories", "hindsight_memories", "relevant-memories", "Memories"])
+def test_recalled_blocks_are_taken_out(tag: str) -> None:
+    assert without_recalled(f'Hi <{tag} n="2">Ada\'s bike\nis red</{tag}> you') == "Hi   you"
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b and c > d", "<memories> is a tag", "the <memory> of it</memory>", "<b>x</b>"]
+)
+def test_other_tags_and_open_ones_stay(text: str) -> None:
+    assert without_recalled(text) == text

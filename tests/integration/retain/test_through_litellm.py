@@ -1,0 +1,71 @@
+"""Retain with litellm in between, against the scripted endpoint."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from retain_world import World, item
+
+from memorybank.llm import litellm_client
+from memorybank.llm.client import StageModel
+from memorybank.llm.litellm_client import LitellmModel
+from memorybank.operations import Status
+from memorybank.testing.scripted_llm import ScriptedLLM
+
+LINES = [f"Ada: item {n} stands on shelf {n * 7} of the long hall, behind the green door." for n in range(75)]
+#: Characters of the prompt's user part besides the content, and more.
+AROUND = 200
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ScriptedLLM]:
+    with ScriptedLLM() as server:
+        yield server
+
+
+@pytest.fixture
+async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
+    endpoint.reset()
+    stage = StageModel("openai/scripted", base_url=endpoint.base_url, api_key="none", timeout_seconds=20)
+    world.model = LitellmModel({"retain": stage, "reflect": stage, "consolidation": stage})
+    yield world
+    await litellm_client.close()
+
+
+async def test_each_turn_is_a_fact_and_each_chunk_a_call(served: World, endpoint: ScriptedLLM) -> None:
+    kept = await served.keep(item("\n".join(LINES)))
+    assert await served.texts() == LINES
+    assert endpoint.calls == kept.result["llm_calls"] == kept.result["chunks_in"]
+    assert kept.result["usage"]["input_tokens"] > 0
+    assert "Ada" in await served.entity_names()
+
+
+async def test_answers_that_are_cut_are_asked_for_in_pieces(served: World, endpoint: ScriptedLLM) -> None:
+    endpoint.fail("length", times=None, longer_than=1200 + AROUND)
+    kept = await served.keep(item("\n".join(LINES)))
+    assert await served.texts() == LINES
+    assert kept.error_message is None
+    answered = [call for call in await served.rows("SELECT status FROM llm_call") if call["status"] == "ok"]
+    assert endpoint.calls == kept.result["llm_calls"] <= 2 * len(answered)
+
+
+async def test_a_refused_chunk_is_not_asked_again_and_the_others_are_kept(
+    served: World, endpoint: ScriptedLLM
+) -> None:
+    await served.configure(retain_chunk_size=1000)
+    endpoint.fail("policy", times=None, when="item 40 ")
+    kept = await served.keep(item("\n".join(LINES)))
+    assert kept.status is Status.COMPLETED
+    assert kept.result["extraction_errors_count"] == 1
+    assert kept.result["llm_calls"] == kept.result["chunks_in"] == endpoint.calls
+    texts = await served.texts()
+    assert LINES[0] in texts
+    assert LINES[40] not in texts
+    assert LINES[74] in texts
+
+
+@pytest.mark.parametrize("kind", ["bare_list", "fenced", "thinking"])
+async def test_what_models_really_write_is_one_call(served: World, endpoint: ScriptedLLM, kind: str) -> None:
+    endpoint.fail(kind, times=None)
+    kept = await served.keep(item("Ravi: I moved the nightly backup to 03:00."))
+    assert await served.texts() == ["Ravi: I moved the nightly backup to 03:00."]
+    assert kept.result["llm_calls"] == 1
