@@ -1,21 +1,34 @@
 """Puts the stages together from the settings: which model reads, which answers, which makes the vectors."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from memorybank.audience import Viewer
 from memorybank.errors import ModelMisconfigured
 from memorybank.llm import litellm_client
 from memorybank.llm.client import LanguageModel, StageModel
 from memorybank.llm.embedding import Embedder, OnnxMiniLM, RemoteEmbedder
 from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.litellm_client import LitellmModel
+from memorybank.model import Bank, Hit
+from memorybank.recall.query import Include, RecallQuery
 from memorybank.recall.stage import Recall
+from memorybank.reflect.query import Evidence
+from memorybank.reflect.stage import Reflect
 from memorybank.retain.extraction import Asking
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.stage import Retain
-from memorybank.settings import STAGES, EmbeddingSettings, LlmSettings, Settings, Stage, stage_model
+from memorybank.settings import (
+    STAGES,
+    BankConfig,
+    EmbeddingSettings,
+    LlmSettings,
+    Settings,
+    Stage,
+    stage_model,
+)
 from memorybank.storage import models
 from memorybank.storage.pool import Database
 
@@ -29,6 +42,32 @@ class Parts:
 
     retain: Retain
     recall: Recall
+    reflect: Reflect
+
+
+@dataclass(frozen=True)
+class Evidently:
+    """Recall as reflect asks it: facts alone, and a question that is too long is cut, not refused."""
+
+    recall: Recall
+
+    async def __call__(
+        self, bank: Bank, config: BankConfig, evidence: Evidence, viewer: Viewer
+    ) -> Sequence[Hit]:
+        """Return facts, the best first."""
+        scope = evidence.scope
+        query = RecallQuery(
+            evidence.query,
+            types=scope.fact_types,
+            budget=evidence.budget,
+            max_tokens=evidence.max_tokens,
+            include=Include(entities_max_tokens=None),
+            tags=scope.tags,
+            tags_match=scope.tags_match,
+            tag_groups=scope.tag_groups,
+        )
+        limit = self.recall.settings.recall.query_max_tokens
+        return (await self.recall(bank, config, query.shortened(limit), viewer)).hits
 
 
 @asynccontextmanager
@@ -46,6 +85,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
         yield Parts(
             retain=Retain(database, embedder, partial(extractor_for, model=reads, asking=asking), settings),
             recall=recall,
+            reflect=Reflect(Evidently(recall), _used(model, settings, "reflect"), database, settings),
         )
     finally:
         await litellm_client.close()

@@ -10,7 +10,7 @@ from typing import Literal
 
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.model import FactType
-from memorybank.recall.tags import MODES, Match, TagGroup, TagLeaf, is_open
+from memorybank.tags import MODES, Match, TagGroup, TagLeaf, is_open
 from memorybank.text import count_tokens, cut_to_tokens, normalize
 
 Budget = Literal["low", "mid", "high"]

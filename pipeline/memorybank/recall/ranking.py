@@ -12,8 +12,8 @@ from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, Weights, z_sco
 from memorybank.recall.relevance import descending, probability
 from memorybank.recall.signals import only_asks, spoken_by_named
 from memorybank.recall.space import Flags, Floats, Integers, Space
-from memorybank.recall.tags import TagGroup, passes
 from memorybank.storage.found import Addresses, Gathered, Linked, Mentions
+from memorybank.tags import TagGroup, passes
 from memorybank.timeline import TimeSpan
 
 #: Mean length of a unit, in terms, up to which neighbours count in full for the semantic arm: the turns of a talk. What

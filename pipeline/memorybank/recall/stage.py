@@ -28,7 +28,6 @@ from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
 from memorybank.recall.ranking import Asked, Scored
 from memorybank.recall.space import Integers
-from memorybank.recall.tags import needed
 from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import search
@@ -36,6 +35,7 @@ from memorybank.storage.found import FoundUnit, Statistics
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.search import Filter, Seeds, Wanted
+from memorybank.tags import needed
 
 #: A further page is fetched only for more than this share of the tokens: the last few are not worth a trip.
 FILL_SHARE = 0.1

@@ -9,6 +9,7 @@ from memorybank.audience import Viewer
 from memorybank.errors import InvalidInput
 from memorybank.model import Bank, Hit, TokenUsage
 from memorybank.settings import BankConfig
+from memorybank.tags import Match, TagGroup
 from memorybank.text import normalize
 
 Budget = Literal["low", "mid", "high"]
@@ -16,15 +17,12 @@ Budget = Literal["low", "mid", "high"]
 
 @dataclass(frozen=True)
 class Scope:
-    """Which facts may be looked at at all: every search of one reflect stands under the same scope.
-
-    `tag_groups` is recall's own condition, handed through.
-    """
+    """Which facts may be looked at at all: every search of one reflect stands under the same scope."""
 
     fact_types: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
-    tags_match: str = "any"
-    tag_groups: object | None = None
+    tags_match: Match = "any"
+    tag_groups: TagGroup | None = None
 
 
 @dataclass(frozen=True)

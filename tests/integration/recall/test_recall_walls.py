@@ -9,7 +9,7 @@ from recall_world import Unit, World
 
 from memorybank.audience import Viewer
 from memorybank.recall.query import Include
-from memorybank.recall.tags import MODES, TagLeaf, parse_groups, passes
+from memorybank.tags import MODES, TagLeaf, parse_groups, passes
 
 MARK = "the harbour crane"
 

@@ -7,7 +7,7 @@ import pytest
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.recall.query import RecallQuery, Window
 from memorybank.recall.question import names, read
-from memorybank.recall.tags import TagAll, TagLeaf
+from memorybank.tags import TagAll, TagLeaf
 from memorybank.text import count_tokens, term_hash
 
 LIMIT = 500

@@ -8,11 +8,11 @@ from memorybank.errors import BadRequest
 from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage
 from memorybank.recall.query import Include, MinScores, RecallQuery, Window
 from memorybank.recall.stage import RecallResult
-from memorybank.recall.tags import TagGroup, parse_groups
 from memorybank.serve.http.schemas import recall as wire
 from memorybank.serve.http.schemas import wire as shared
 from memorybank.serve.http.schemas.memories import UNSET, MemoryItem, RetainRequest
 from memorybank.serve.http.schemas.wire import stamp
+from memorybank.tags import TagGroup, parse_groups
 from memorybank.timeline import parse_timestamp
 
 

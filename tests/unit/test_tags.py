@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorybank.errors import InvalidInput
-from memorybank.recall.tags import (
+from memorybank.tags import (
     TagAll,
     TagAny,
     TagGroup,
