@@ -24,6 +24,7 @@ from memorybank.model import Bank, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import RecallResult
+from memorybank.reflect.query import Reflection, ReflectQuery
 from memorybank.retain import intake
 from memorybank.retain.stage import Submitted
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
@@ -51,6 +52,7 @@ class MemoryBank:
         self._worker = worker
         self._retain = parts.retain
         self._recall = parts.recall
+        self._reflect = parts.reflect
         self._handlers: Mapping[Kind, rounds.Handler] = {Kind.RETAIN: parts.retain.work}
 
     @classmethod
@@ -96,6 +98,11 @@ class MemoryBank:
         """Find what is remembered; a bank that is not there remembers nothing."""
         bank = await self._bank_or_empty(bank_id)
         return await self._recall(bank, self.config_of(bank), query, viewer)
+
+    async def reflect(self, bank_id: str, query: ReflectQuery, viewer: Viewer) -> Reflection:
+        """Answer from what is remembered; a bank that is not there knows nothing, and says so."""
+        bank = await self._bank_or_empty(bank_id)
+        return await self._reflect(bank, self.config_of(bank), query, viewer)
 
     # --- background work ---
 

@@ -9,7 +9,12 @@ from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
 from memorybank.model import UnitStatus
-from memorybank.serve.actions.translate import recall_query, recall_response, retain_items, usage
+from memorybank.serve.actions.translate import (
+    recall_query,
+    recall_response,
+    retain_items,
+    usage,
+)
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.memories import (
     ClearQuery,
@@ -19,7 +24,12 @@ from memorybank.serve.http.schemas.memories import (
     RetainRequest,
     RetainResponse,
 )
-from memorybank.serve.http.schemas.recall import RecallRequest, RecallResponse
+from memorybank.serve.http.schemas.recall import (
+    RecallRequest,
+    RecallResponse,
+    ReflectRequest,
+    ReflectResponse,
+)
 from memorybank.serve.http.schemas.wire import DeleteResponse, stamp
 from memorybank.storage import listings
 from memorybank.storage.queries import Row
@@ -55,6 +65,12 @@ async def recall_memories(
 ) -> RecallResponse:
     """Find what is remembered. A bank that is not there remembers nothing."""
     return recall_response(await memory.recall(bank_id, recall_query(body), viewer))
+
+
+@call("POST", BANK + "/reflect", command="reflect")
+async def reflect(memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest) -> ReflectResponse:
+    """Answer from what is remembered."""
+    return reflect_response(body, await memory.reflect(bank_id, reflect_query(body), viewer))
 
 
 @call("GET", BANK + "/memories/list")
