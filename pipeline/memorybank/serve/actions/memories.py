@@ -12,6 +12,8 @@ from memorybank.model import UnitStatus
 from memorybank.serve.actions.translate import (
     recall_query,
     recall_response,
+    reflect_query,
+    reflect_response,
     retain_items,
     usage,
 )
