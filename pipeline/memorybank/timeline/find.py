@@ -186,7 +186,8 @@ def _tense_of(low: str, place: tuple[int, int], grammar: Grammar, question: bool
         begin, end = _clause(low, *place)
         ahead = _nearest(grammar.future, low, begin, end, place)
         behind = _nearest(grammar.past, low, begin, end, place)
-        if ahead is not None and (behind is None or ahead < behind):
+        # A word that shows both ("booked") arranges a time to come.
+        if ahead is not None and (behind is None or ahead <= behind):
             return "future"
         if question or behind is not None:
             return "past"

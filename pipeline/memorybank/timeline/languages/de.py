@@ -134,7 +134,7 @@ GERMAN = Language(
         "quarter_word": ("ordinal", "ersten|zweiten|dritten|vierten|erstes|zweites|drittes|viertes"),
     },
     words="heute gestern vorgestern morgen übermorgen uebermorgen nacht er jahren",
-    future=r"\b(?:werden?|wirst|wird|werdet|will|wollen|plan\w*|vorhaben|habe vor|bald|freue\w* (?:mich|uns)|soll\w*|treffen wir uns|steht an)\b",
+    future=r"\b(?:werden?|wirst|wird|werdet|will|wollen|plan\w*|vorhaben|habe vor|bald|freue\w* (?:mich|uns)|soll\w*|treffen wir uns|steht an|gebucht|reserviert|eingeladen|verabredet)\b",
     past=r"\b(?:war|waren|warst|hatte\w*|habe|hat|haben|hast|bin|wurde\w*|ging\w*|kam\w*|ge\w{3,}t|ge\w{3,}en|vor|letzte\w*|gestern)\b",
     likely=r"(?!)",
     begun="seit",

@@ -210,7 +210,7 @@ ENGLISH = Language(
     shaky="may march mar sat sun jan wed mon dec august",
     future=(
         r"\b(?:will|won't|shall|gonna|going to|'ll|let's|planning|plans? (?:to|for|on)|planned (?:to|for|on)|hop(?:e|ing) to|"
-        r"looking forward|see you|upcoming|scheduled|due|booked for|excited (?:for|about)|can't wait|deadline|remind me)\b|'ll\b"
+        r"looking forward|see you|upcoming|scheduled|due|booked|reserved|appointment|invited|which is|excited (?:for|about)|can't wait|deadline|remind me)\b|'ll\b"
     ),
     past=(
         r"\b(?:was(?! wondering)|were|had|did|didn't|wasn't|haven't|hasn't|hadn't|went|got|came|saw|met|made|took|bought|said|told|gave|found|left|felt|kept|"

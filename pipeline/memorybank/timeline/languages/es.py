@@ -136,7 +136,7 @@ SPANISH = Language(
         "any_decade": ("decade", "(?:1[0-9]|20)[0-9]0|[5-9]0"),
     },
     words="hoy ayer anteayer antier anoche anteanoche mañana tarde noche antes años",
-    future=r"\b(?:voy a|vas a|va a|vamos a|van a|pienso|planeo|planeamos|pronto|sera|seran|habra|tendr\w+|ire|iremos|\w{3,}(?:remos|are|ere|ire|aran|eran|iran))\b(?<!\bhubieran)",
+    future=r"\b(?:voy a|vas a|va a|vamos a|van a|pienso|planeo|planeamos|pronto|reserv\w+|cita|sera|seran|habra|tendr\w+|ire|iremos|\w{3,}(?:remos|are|ere|ire|aran|eran|iran))\b(?<!\bhubieran)",
     past=r"\b(?:fue|fueron|fui|era|estaba|estuvo|estuve|hizo|hice|tuvo|tuve|hubo|habia|he|ha|hemos|han|compro|\w{2,}(?:amos|imos|aron|ieron|aba|aban)|hace|pasad[oa]|ayer)\b",
     begun="desde",
 )

@@ -121,7 +121,7 @@ FRENCH = Language(
         "any_decade": ("decade", "(?:1[0-9]|20)[0-9]0|[5-9]0"),
     },
     words="hier demain aujourd hui matin soir midi nuit années",
-    future=r"\b(?:vais|vas|va|allons|allez|vont|prevu\w*|bientot|\w{3,}(?:rai|ras|rons|rez|ront)|sera|aura|ira|fera|viendra)\b",
+    future=r"\b(?:vais|vas|va|allons|allez|vont|prevu\w*|reserve\w*|rendez-vous|bientot|\w{3,}(?:rai|ras|rons|rez|ront)|sera|aura|ira|fera|viendra)\b",
     past=r"\b(?:etait|etaient|avait|avaient|ai|as|avons|avez|ont|suis alle\w*|fut|il y a|dernier\w*|hier)\b",
     begun="depuis",
 )

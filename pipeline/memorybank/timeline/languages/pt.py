@@ -137,7 +137,7 @@ PORTUGUESE = Language(
         "sure_weekday": ("weekday", "sabado|domingo"),
     },
     words="hoje ontem anteontem amanhã manhã tarde noite antes anos década",
-    future=r"\b(?:vou|vai|vamos|vao|pretendo|planejo|sera|serao|havera|terei|teremos|\w{3,}(?:remos|arei|erei|irei|arao|erao|irao)|em breve)\b",
+    future=r"\b(?:vou|vai|vamos|vao|pretendo|planejo|sera|serao|havera|terei|teremos|\w{3,}(?:remos|arei|erei|irei|arao|erao|irao)|em breve|reserv\w+|marcad\w+)\b",
     past=r"\b(?:foi|foram|fui|era|estava|estive|esteve|fez|fiz|teve|tive|havia|tinha|\w{2,}(?:amos|imos|aram|eram|iram|ou|ava|avam)|ha|faz|passad[oa]|ontem)\b",
     begun="desde",
 )
