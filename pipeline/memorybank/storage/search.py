@@ -216,4 +216,7 @@ def _dated(row: Row) -> Dated:
 
 
 def _unit(row: Row) -> FoundUnit:
-    return FoundUnit(**{**row, "place": row["place"] - 1, "tags": tuple(row["tags"])})
+    row["place"] -= 1
+    row["tags"] = tuple(row["tags"])
+    row["metadata"] = row["metadata"] or {}
+    return FoundUnit(**row)

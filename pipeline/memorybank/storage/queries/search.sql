@@ -148,9 +148,9 @@ GROUP BY u.tags;
 
 -- name: units
 -- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
--- whole bank.
+-- whole bank. Empty metadata come as null, which needs no parsing.
 SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at, u.tags,
-       u.metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
+       nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
 CROSS JOIN LATERAL (
     SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at, m.tags, m.metadata,
