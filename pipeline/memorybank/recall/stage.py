@@ -207,10 +207,10 @@ class Recall:
         include, packed = run.query.include, found.packing.hits
         states, chunks = None, None
         with run.steps.step("beside"):
+            units = [hit.id for hit in packed] if sizes.has_entities else []
+            mentioned = await search.entities(connection, run.bank.id, units) if units else []
+            packed = beside.named(packed, mentioned)
             if include.entities_max_tokens is not None:
-                units = [hit.id for hit in packed] if sizes.has_entities else []
-                mentioned = await search.entities(connection, run.bank.id, units) if units else []
-                packed = beside.named(packed, mentioned)
                 states = beside.entities(packed, mentioned, include.entities_max_tokens)
             if include.chunks_max_tokens is not None:
                 ranked = [unit.chunk for unit in found.units if unit.chunk]

@@ -20,6 +20,8 @@ ExtractionMode = Literal["concise", "verbose", "custom", "verbatim", "chunks"]
 
 #: What an unset disposition trait behaves as and shows as.
 BALANCED = 3
+#: Largest whole number of a field: as large as PostgreSQL's integer, and more than anything here can mean.
+LARGEST = 2**31 - 1
 
 _log = logging.getLogger(__name__)
 
@@ -186,6 +188,13 @@ class BankConfig(BaseModel):
     def _budget_range(self) -> Self:
         if self.recall_budget_min > self.recall_budget_max:
             raise ValueError("recall_budget_min must be at most recall_budget_max")
+        return self
+
+    @model_validator(mode="after")
+    def _countable(self) -> Self:
+        large = [name for name, value in self if isinstance(value, int) and value > LARGEST]
+        if large:
+            raise ValueError(f"{large[0]} must be at most {LARGEST}")
         return self
 
     @property

@@ -15,7 +15,7 @@ def dotted(loc: Sequence[str | int]) -> str:
 
 def explain(error: ErrorDetails) -> str:
     """Return "<field> must be ...", or the validator's own sentence."""
-    message = error["msg"].removeprefix("Value error, ")
+    message = error["msg"].removeprefix("Value error, ").replace("valid tuple", "valid list")
     if not error["loc"]:
         return message
     if message.startswith("Input should be"):

@@ -158,7 +158,8 @@ def _defense(value: Any) -> MemoryDefense:
         return MemoryDefense.model_validate(value)
     except ValidationError as error:
         reason = explain(error.errors()[0])
-        raise InvalidInput(f"Invalid memory_defense policy: {reason}", loc=("memory_defense",)) from error
+        place = ("body", "updates", "memory_defense")
+        raise InvalidInput(f"Invalid memory_defense policy: {reason}", loc=place) from error
 
 
 def _strategies(value: Any) -> dict[str, dict[str, Any]]:

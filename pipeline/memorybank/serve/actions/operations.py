@@ -76,7 +76,7 @@ async def get_operation_status(
     async with memory.reading(bank_id) as (connection, bank):
         record = await operations.get(connection, bank.id, id_, viewer)
     if record is None:
-        return OperationStatusResponse(operation_id=operation_id, status="not_found")
+        return OperationStatusResponse(operation_id=operation_id, status="not_found", error_message=None)
     return OperationStatusResponse(
         operation_id=str(record.id),
         status=record.status.value,

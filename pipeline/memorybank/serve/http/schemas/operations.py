@@ -78,7 +78,7 @@ class OperationStatusResponse(WireResponse):
     created_at: str | None = None
     updated_at: str | None = None
     completed_at: str | None = None
-    error_message: str | None = None
+    error_message: str | None
     retry_count: int | None = None
     next_retry_at: str | None = None
     progress: OperationProgress | None = None

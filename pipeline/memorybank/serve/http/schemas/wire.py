@@ -1,7 +1,8 @@
 """What all wire types share: unknown request fields are kept apart, never refused; times and ids are strings."""
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -31,11 +32,23 @@ class WireResponse(BaseModel):
 
 
 def keeps_nulls(model: type[BaseModel]) -> bool:
-    """Return whether a response keeps its null fields: when one field is both required and nullable."""
+    """Return whether a response keeps its null fields: when a field of it is both required and nullable.
+
+    Fields of the models inside count too: a list is answered as its items are.
+    """
     return any(
-        field.is_required() and type(None) in getattr(field.annotation, "__args__", ())
+        (field.is_required() and type(None) in get_args(field.annotation))
+        or any(keeps_nulls(inner) for inner in _models(field.annotation))
         for field in model.model_fields.values()
     )
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
 
 
 class PageQuery(BaseModel):
