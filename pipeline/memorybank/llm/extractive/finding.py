@@ -1,0 +1,26 @@
+"""What the engine finds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from memorybank.timeline import TimeSpan
+
+FactKind = Literal["world", "experience"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One self-contained fact, worded as in its source, behind its speaker ("Mara: I moved to Porto.").
+
+    `entities` are the names in it and its speaker; `occurred` is the first time it names; `mentioned` is when it
+    was said, if its own line tells; `line` counts from 1 (in JSON: the turn).
+    """
+
+    text: str
+    speaker: str | None
+    entities: tuple[str, ...]
+    occurred: TimeSpan | None
+    fact_type: FactKind
+    line: int
+    mentioned: datetime | None = None

@@ -1,0 +1,69 @@
+"""Which words before a colon are speakers: "Mara: ..." is one, "House rule: ..." is none."""
+
+import re
+from collections.abc import Sequence
+
+from memorybank.llm.extractive import chinese, japanese
+from memorybank.llm.extractive.evidence import Evidence
+from memorybank.llm.extractive.latin import is_ordinary
+from memorybank.llm.extractive.lexicon import given_names, lexicon_of, words_of
+from memorybank.llm.extractive.lines import Line
+from memorybank.llm.extractive.turns import role_of
+
+#: A text is a transcript if that share of its lines bears a label.
+LABELLED_SHARE = 0.5
+#: Longest speaker of a script without spaces: anywhere, in a transcript, and by itself.
+_UNSPACED_LABEL, _UNSPACED_IN_TRANSCRIPT, _UNSPACED_ALONE = 8, 5, 4
+_NAME_WORDS = 3
+#: "de", "van" are small inside names.
+_SMALL_PART = 3
+
+_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+_KANA = re.compile("[\u3041-\u30ff]")
+_PHRASE = re.compile("[のはが的了是]")
+
+
+def trusted_labels(lines: Sequence[Line]) -> frozenset[str]:
+    """The labels of a text that are speakers."""
+    filled = [line for line in lines if not line.blank or line.label]
+    labelled = [line for line in filled if line.label or line.sure]
+    transcript = len(labelled) >= 2 and len(labelled) >= LABELLED_SHARE * len(filled)
+    # Behind a stamp one word is a speaker, whatever it means elsewhere.
+    stamped = {line.label for line in filled if line.label and line.sure and len(line.label.split()) == 1}
+    labels = {line.label for line in labelled if line.label}
+    return frozenset(label for label in labels if label in stamped or _is_speaker(label, transcript))
+
+
+def _is_speaker(label: str, transcript: bool) -> bool:
+    if role_of(label) is not None or label.lower() in given_names():
+        return True
+    if _UNSPACED.search(label):
+        return _is_unspaced_speaker(label, transcript)
+    words = [word.strip(".'’-").lower() for word in label.split()]
+    if _has_ordinary_word(words):
+        return transcript and len(words) == 1 and label[0].isupper() and _may_be_name(words[0])
+    if label[0].isupper() and len(words) <= _NAME_WORDS:
+        return all(word[:1].isupper() or len(word) <= _SMALL_PART for word in label.split())
+    if len(words) > 1 or not label.isalpha() or len(label) < 2:
+        return False
+    return label.lower() not in lexicon_of("en").acronyms
+
+
+def _has_ordinary_word(words: Sequence[str]) -> bool:
+    lexicons = [lexicon_of(code) for code in ("en", "de", "fr", "es")]
+    return any(word and any(is_ordinary(word, lexicon) for lexicon in lexicons) for word in words)
+
+
+def _may_be_name(word: str) -> bool:
+    return any(word in lexicon_of(code).ambiguous_names for code in ("en", "fr", "es"))
+
+
+def _is_unspaced_speaker(label: str, transcript: bool) -> bool:
+    if len(label) > _UNSPACED_LABEL or _PHRASE.search(label):
+        return False
+    if label in words_of("zh", "labels") or label in words_of("ja", "labels"):
+        return False
+    if len(label) <= (_UNSPACED_IN_TRANSCRIPT if transcript else _UNSPACED_ALONE):
+        return True
+    reader = japanese if _KANA.search(label) else chinese
+    return label in reader.find_names(label, Evidence())

@@ -1,0 +1,60 @@
+"""Reading a chunk as turns: a transcript, JSON turns, or prose (turns without a speaker)."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from memorybank.llm.extractive.lexicon import word_set
+
+#: Roles as transcripts and JSON name them. An agent's own acts are experiences; a system prompt is no memory.
+AGENT_ROLES = word_set("assistant agent ai bot model chatbot copilot")
+USER_ROLES = frozenset(("user", "human", "customer", "client"))
+SYSTEM_ROLES = frozenset(("system", "developer"))
+ROLES = AGENT_ROLES | USER_ROLES | SYSTEM_ROLES | frozenset(("tool", "function", "unknown"))
+
+#: Recalled memories that a client put into a turn: retaining them again would echo for ever.
+_INJECTED = re.compile(
+    r"<(?P<tag>[\w:-]*memor(?:y|ies)[\w:-]*)(?:\s[^<>]*)?>.*?(?:</(?P=tag)\s*>|\Z)|</?[\w:-]*memor(?:y|ies)[\w:-]*(?:\s[^<>]*)?>",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker said in one go. `speaker` is the label as written; `said` is the stamp of the line itself."""
+
+    text: str
+    line: int
+    speaker: str | None = None
+    role: str | None = None
+    said: datetime | None = None
+
+    @property
+    def by_agent(self) -> bool:
+        """Whether an agent speaks."""
+        return self.role in AGENT_ROLES
+
+    @property
+    def named(self) -> bool:
+        """Whether the label is somebody's name."""
+        return self.speaker is not None and self.speaker.strip().lower() not in ROLES
+
+
+def strip_injected(text: str) -> str:
+    """The text without blocks of recalled memories; line numbers stay."""
+    if "<" not in text:
+        return text
+    return _INJECTED.sub(lambda match: "\n" * match[0].count("\n") or " ", text)
+
+
+def role_of(label: str | None) -> str | None:
+    """The role that a label tells: "assistant", "Import Agent" and "HelpBot" are agents."""
+    if label is None:
+        return None
+    low = label.strip().lower()
+    if low in ROLES:
+        return low
+    last = low.split()[-1] if low.split() else ""
+    return (
+        "agent" if last in AGENT_ROLES or (last.endswith("bot") and label.strip().endswith("Bot")) else None
+    )
