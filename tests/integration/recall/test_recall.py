@@ -231,6 +231,18 @@ async def test_the_month_of_the_question_wins(world: World) -> None:
     assert texts[0] == july.text
 
 
+async def test_a_window_may_be_open_to_the_beginning_of_time(world: World) -> None:
+    bank, audience = await world.bank()
+    early = Unit("The hall was rented.", mentioned_at=at(1999, 5))
+    late = Unit("The hall was sold.", mentioned_at=at(2026, 6))
+    for unit in (late, early):
+        await world.document(bank, audience, [unit])
+    texts = await world.texts(bank, audience, "the hall before 2020", query_timestamp=at(2026, 7))
+    assert texts == [early.text, late.text]
+    ends = Window(datetime.min, datetime.max)
+    assert len(await world.texts(bank, audience, "the hall", temporal_window=ends)) == 2
+
+
 async def test_a_bank_can_switch_arms_off(world: World) -> None:
     bank, audience = await world.bank()
     await world.document(
