@@ -2,6 +2,7 @@
 
 import pytest
 
+from memorybank.llm.extractive import kind
 from memorybank_eval.extractive import DATASETS, LABELLED, Counts, load, measure
 
 
@@ -51,3 +52,13 @@ def test_goals_on_the_other_sets(name: str) -> None:
     assert shares["names recall"] >= 0.75
     assert shares["others dropped"] >= 0.9
     assert shares["statements kept"] >= 0.95
+
+
+@pytest.mark.parametrize(("wanted", "share"), [("kept", 0.98), ("dropped", 0.98)])
+def test_short_sentences_of_chats(wanted: str, share: float) -> None:
+    rows = [
+        line.split("\t") for line in (DATASETS / "sentences.tsv").read_text(encoding="utf-8").splitlines()
+    ]
+    chosen = [(code, text) for code, what, text in rows if what == wanted]
+    wrong = [text for code, text in chosen if (kind(text, code) == "statement") != (wanted == "kept")]
+    assert len(wrong) <= (1 - share) * len(chosen), wrong
