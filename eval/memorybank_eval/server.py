@@ -38,26 +38,29 @@ class RunningServer:
 
 @contextmanager
 def running(
-    home: Path | None = None, environ: Mapping[str, str] | None = None, program: Path | None = None
+    home: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    program: Path | None = None,
+    command: str = "up",
 ) -> Iterator[RunningServer]:
     """Run `memorybank up` on a free port, in `home` or in a temporary home that is deleted afterwards.
 
-    `environ` is added to this process's environment. `program` is another installation's `memorybank`. Raises
-    MemoryBankError where it does not start or does not stop.
+    `environ` is added to this process's environment. `program` is another installation's `memorybank`. `command` may
+    be `serve`, for a server without workers. Raises MemoryBankError where it does not start or does not stop.
     """
     if home is None:
         with (
             tempfile.TemporaryDirectory(prefix="memorybank-eval-") as temporary,
-            running(Path(temporary), environ, program) as server,
+            running(Path(temporary), environ, program, command) as server,
         ):
             yield server
         return
-    command = [str(program or Path(sys.executable).with_name("memorybank")), "up", "--port", "0"]
+    arguments = [str(program or Path(sys.executable).with_name("memorybank")), command, "--port", "0"]
     output = home / "server.out"
     began = time.perf_counter()
     with output.open("wb") as written:
         process = subprocess.Popen(
-            command,
+            arguments,
             stdout=written,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environ or {}), "MEMORYBANK_HOME": str(home)},

@@ -5,6 +5,7 @@ are left out: the operation row decides about attempts and time.
 """
 
 import logging
+import os
 import signal
 import threading
 import time
@@ -29,8 +30,11 @@ DRAIN_LOOK_SECONDS = 0.05
 _log = logging.getLogger(__name__)
 
 
-def run(factory: Factory, settings: WorkerSettings) -> int:
-    """Work until SIGTERM or SIGINT, then drain; returns the exit code. A second signal ends it at once."""
+def run(factory: Factory, settings: WorkerSettings, parent: int | None = None) -> int:
+    """Work until SIGTERM or SIGINT, then drain; returns the exit code. A second signal ends it at once.
+
+    `parent`: the process that started this one; when it is gone, in whatever way, this one drains too.
+    """
     broker, place = PostgresBroker(settings), WorkplaceMiddleware(factory, settings)
     broker.add_middleware(AsyncIO())
     broker.add_middleware(place)
@@ -45,14 +49,15 @@ def run(factory: Factory, settings: WorkerSettings) -> int:
             "worker_shutdown", worker
         )  # the loop's thread is no daemon: it would keep us for ever
         return 1
-    healthy = _wait_for_signal(worker, place)
+    _log.info("the worker is ready: %d operations at once", settings.concurrency)
+    healthy = _wait_for_the_end(worker, place, parent)
     _drain(broker, place, settings.grace_seconds)
     worker.stop(timeout=int(CANCEL_SECONDS * 1000))
     return 0 if healthy else 1
 
 
-def _wait_for_signal(worker: Worker, place: WorkplaceMiddleware) -> bool:
-    """Wait for a signal; returns False where a part of us died instead: a supervisor should restart us."""
+def _wait_for_the_end(worker: Worker, place: WorkplaceMiddleware, parent: int | None) -> bool:
+    """Wait for a signal, or the parent's end; False where a part of us died: a supervisor should restart us."""
     stop = threading.Event()
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -61,7 +66,7 @@ def _wait_for_signal(worker: Worker, place: WorkplaceMiddleware) -> bool:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)
-    while not stop.wait(LOOK_SECONDS):
+    while not stop.wait(LOOK_SECONDS) and parent in (None, os.getppid()):
         threads = (*worker.workers, *worker.consumers.values())
         if not (place.open() and all(thread.is_alive() for thread in threads)):
             _log.critical("a thread of the worker, or its schedule, died")

@@ -1,9 +1,12 @@
 """The command line: run memorybank, and every declared call that has a command."""
 
 import asyncio
-import subprocess
+import io
+import os
+import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,15 +14,19 @@ import typer
 
 import memorybank
 from memorybank import paths
-from memorybank.errors import MemoryBankError
+from memorybank.errors import MemoryBankError, ModelMisconfigured
 from memorybank.llm import weights
-from memorybank.serve import demonstration, logs, running
+from memorybank.serve import demonstration, logs, running, workforce
 from memorybank.serve.commands import add_commands
 from memorybank.serve.remote import Remote
-from memorybank.serve.render import CONSOLE
+from memorybank.serve.render import show_status
+from memorybank.serve.running import Api
 from memorybank.settings import Settings, load
 from memorybank.storage.migrate import migrate as apply_migrations
 from memorybank.storage.server import Server
+
+#: Exit code of a program that Ctrl-C ended before it was done.
+INTERRUPTED = 130
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 models = typer.Typer(no_args_is_help=True, help="The models this installation has.")
@@ -28,42 +35,42 @@ app.add_typer(models, name="models")
 Host = Annotated[
     str | None, typer.Option(help="Address to listen on; beyond loopback is refused without keys.")
 ]
-Port = Annotated[int | None, typer.Option(help="Port of the HTTP API; 0 takes a free one.")]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port of the HTTP API; 0 takes a free one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(memorybank.__version__)
+        raise typer.Exit
 
 
 @app.callback()
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Long-term memory for AI agents."""
-    if version:
-        typer.echo(memorybank.__version__)
-        raise typer.Exit
 
 
 @app.command()
 def up(host: Host = None, port: Port = None) -> None:
     """Run database, HTTP API and workers until Ctrl-C."""
-    settings = _settings(host, port)
-
-    def announce(url: str) -> None:
-        health = Remote(url).request("GET", "/health")
-        typer.echo(
-            f"memorybank is {health['status']} at {url} (engine: {health['engine']}, data: {paths.home()})"
-        )
-
-    _run(lambda: running.up(settings, announce))
+    _run_until_told(running.up(_settings(host, port)))
 
 
 @app.command()
 def serve(host: Host = None, port: Port = None) -> None:
     """Run the HTTP API alone; workers run elsewhere (`memorybank worker`)."""
-    settings = _settings(host, port)
-    _run(lambda: running.serve(settings, lambda: typer.echo(f"listening on port {settings.server.port}")))
+    _run_until_told(running.serve(_settings(host, port)))
 
 
 @app.command()
 def worker() -> None:
-    """Run workers alone."""
-    raise typer.Exit(subprocess.run([sys.executable, "-m", "memorybank_workers"], check=False).returncode)
+    """Run workers alone, until Ctrl-C."""
+    # In our place, not beside us: a signal to this process then means the workers.
+    os.execv(workforce.PROGRAM[0], workforce.PROGRAM)
 
 
 @app.command()
@@ -73,24 +80,29 @@ def migrate() -> None:
 
     async def run() -> None:
         server = Server(settings.database, paths.home())
-        applied = await apply_migrations(await server.conninfo())
-        await server.stop()
+        try:
+            applied = await apply_migrations(await server.conninfo())
+        finally:
+            await server.stop()
         typer.echo(f"applied {len(applied)} migration(s)" if applied else "the schema is up to date")
 
-    _run(run)
+    if not _run(run()):
+        raise typer.Exit(INTERRUPTED)
 
 
 @models.command("install")
 def install_models() -> None:
     """Install the weights of the default embedding model."""
-    typer.echo(f"weights are at {weights.install()}")
+    try:
+        typer.echo(f"weights are installed already, at {weights.find()}")
+    except ModelMisconfigured:
+        typer.echo(f"weights are at {weights.install()}")
 
 
 @app.command()
-def status() -> None:
-    """Show whether a server answers, its engine, and its banks."""
-    remote = Remote.here()
-    CONSOLE.print_json(data={"url": remote.url, **remote.request("GET", "/health")})
+def status(as_json: AsJson = False) -> None:
+    """Show whether a server answers, its engine, and what it holds."""
+    show_status(Remote.here(), as_json)
 
 
 @app.command()
@@ -100,8 +112,8 @@ def demo(
     ] = None,
 ) -> None:
     """Retain a conversation, show what is remembered of it, ask three questions."""
-    settings = _settings(None, 0)
-    _run(lambda: demonstration.run(settings, sample))
+    if not _run(demonstration.run(_settings(None, 0), sample)):
+        raise typer.Exit(INTERRUPTED)
 
 
 def _settings(host: str | None = None, port: int | None = None) -> Settings:
@@ -111,18 +123,54 @@ def _settings(host: str | None = None, port: int | None = None) -> Settings:
     return settings.model_copy(update={"server": settings.server.model_copy(update=given)})
 
 
-def _run(action: Callable[[], Awaitable[Any]]) -> None:
-    async def main() -> None:
-        await action()
+def _run_until_told(group: AbstractAsyncContextManager[Api]) -> None:
+    """Run a group until SIGINT or SIGTERM; to be told to stop is no failure."""
 
-    asyncio.run(main())
+    async def run() -> None:
+        async with group as api:
+            await asyncio.to_thread(_announce, api.url)
+            await asyncio.shield(api.ended)
+
+    _run(run())
+
+
+def _announce(url: str) -> None:
+    """Say in one line that the server answers."""
+    health = Remote(url).request("GET", "/health")
+    typer.echo(
+        f"memorybank is {health['status']} at {url} (engine: {health['engine']}, data: {paths.home()})"
+    )
+
+
+def _run(action: Coroutine[Any, Any, None]) -> bool:
+    """Run to the end, or until SIGINT or SIGTERM: both cancel it, once; False where that happened."""
+
+    async def main() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        await action
+
+    try:
+        asyncio.run(main())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return False
+    return True
+
+
+def _command_line() -> Callable[[], Any]:
+    add_commands(app)
+    return app
 
 
 def main() -> None:
     """Run the command line; an error of ours is one line that says what to do, and status 1."""
-    add_commands(app)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot write a character gets a question mark, not a traceback.
+            stream.reconfigure(errors="replace")
     try:
-        app()
+        _command_line()()
     except MemoryBankError as error:
         typer.secho(error.message, fg="red", err=True)
         raise SystemExit(1) from None

@@ -1,10 +1,11 @@
 """Commands made from the declared calls: path and required fields become arguments, the rest options.
 
 A required list of objects (the items of a retain) takes one object on the command line: its fields are the options.
+A required text of `-` is read from standard input.
 """
 
 import inspect
-import json
+import sys
 import types
 from collections.abc import Callable
 from enum import Enum
@@ -17,10 +18,12 @@ from pydantic.fields import FieldInfo
 
 from memorybank.serve.calls import CALLS, Call
 from memorybank.serve.remote import Remote
-from memorybank.serve.render import render
+from memorybank.serve.render import show
 
 #: Option of every generated command: what a program wants instead of what a person reads.
 JSON_OPTION = "as_json"
+#: A text that stands for standard input.
+STDIN = "-"
 
 
 class Field:
@@ -36,6 +39,15 @@ class Field:
         self.default = None if self.required else default
         self.help = help_
 
+    def sent(self, given: Any) -> Any:
+        """Return a value as the request has it; None or an empty list was not given."""
+        if isinstance(given, Enum):
+            return given.value
+        if given == STDIN and self.required and self.place[0] != "path":
+            return sys.stdin.buffer.read().decode("utf-8", "replace")
+        # Bytes of an argument that are no UTF-8 come as lone surrogates, which no request can carry.
+        return _sendable(given) if isinstance(given, str) else given
+
     @property
     def parameter(self) -> inspect.Parameter:
         """The parameter as typer wants it."""
@@ -45,7 +57,8 @@ class Field:
             return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
         default = self.default if isinstance(self.default, bool | int | float | str) else None
         optional = self.asked_type if default is not None else Union[self.asked_type, None]  # noqa: UP007
-        flag = "--" + self.name.strip("_").replace("_", "-")
+        name = self.name.strip("_").replace("_", "-")
+        flag = f"--{name}/--no-{name}" if default is True else f"--{name}"
         annotation = Annotated[optional, typer.Option(flag, help=self.help)]
         return inspect.Parameter(
             self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
@@ -66,17 +79,15 @@ def _command(declared: Call) -> Callable[..., None]:
         as_json = given.pop(JSON_OPTION)
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}, "item": {}}
         for field in fields:
-            value = given[field.name]
+            value = field.sent(given[field.name])
             if value is not None and value != []:
-                parts[field.place[0]][field.place[1]] = value.value if isinstance(value, Enum) else value
+                parts[field.place[0]][field.place[1]] = value
         if parts["item"]:
             parts["body"][_list_field(declared)] = [parts["item"]]
         path = declared.path.format(**{key: quote(value, safe="/") for key, value in parts["path"].items()})
         body = parts["body"] if declared.body is not None else None
         answer = Remote.here().request(declared.method, path, query=parts["query"], body=body)
-        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2)) if as_json else render(
-            declared.name, answer
-        )
+        show(declared.name, answer, as_json=as_json)
 
     flag = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
     last = inspect.Parameter(JSON_OPTION, inspect.Parameter.KEYWORD_ONLY, annotation=flag, default=False)
@@ -104,7 +115,8 @@ def _model_fields(model: type[BaseModel], place: str) -> list[Field]:
             fields += _model_fields(item, "item")
         elif _plain(info.annotation) is not None:
             default = inspect.Parameter.empty if info.is_required() else info.default
-            fields.append(Field((place, info.alias or name), name, info.annotation, default))
+            help_ = info.description or ""
+            fields.append(Field((place, info.alias or name), name, info.annotation, default, help_))
     return fields
 
 
@@ -135,3 +147,7 @@ def _plain(annotation: Any) -> Any:
     if origin is list:
         return list[str] if get_args(annotation) == (str,) else None
     return annotation if annotation in (str, int, float, bool) else None
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

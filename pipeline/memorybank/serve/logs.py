@@ -7,27 +7,47 @@ import structlog
 
 from memorybank.settings import LogSettings
 
+#: Libraries that tell every request or start at level info: from them only what went wrong.
+CHATTY = ("httpx", "httpcore", "uvicorn", "dramatiq", "LiteLLM", "asyncio")
+
 
 def configure(settings: LogSettings) -> None:
-    """Send structlog and the standard library's loggers to stderr at the chosen level and format."""
+    """Send structlog and the standard library's loggers to stderr, at one level and in one format."""
     level = logging.getLevelNamesMapping()[settings.level.upper()]
-    logging.basicConfig(
-        level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s", force=True
-    )
-    renderer = (
-        structlog.processors.JSONRenderer()
-        if settings.format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_formatter(settings.format, shared))
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    logging.captureWarnings(True)
+
+
+def _formatter(form: str, foreign: list[structlog.typing.Processor]) -> logging.Formatter:
+    """Return what writes a record: a line for people, or a JSON object with the same fields."""
+    if form == "json":
+        last: list[structlog.typing.Processor] = [
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+        ]
+    else:
+        last = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=foreign,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
     )

@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx
-import typer
 
-from memorybank.settings import load
+from memorybank.errors import MemoryBankError
+from memorybank.settings import ServerSettings, load
 
+#: The variable that names a server elsewhere.
+URL_VARIABLE = "MEMORYBANK_URL"
 #: Seconds for one call: a synchronous retain waits for the model.
 TIMEOUT_SECONDS = 900.0
+#: Seconds to reach a server at all.
+CONNECT_SECONDS = 10.0
 
 
 class Remote:
@@ -18,41 +22,52 @@ class Remote:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        self._client = httpx.Client(base_url=self.url, timeout=TIMEOUT_SECONDS, trust_env=False)
+        timeout = httpx.Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
+        # The environment's proxy is for the world outside; we are on this machine, or named on purpose.
+        self._client = httpx.Client(timeout=timeout, trust_env=False)
 
     @classmethod
     def here(cls) -> "Remote":
         """Return the server that MEMORYBANK_URL names, else the one of this installation's settings."""
-        server = load().server
-        return cls(
-            os.environ.get("MEMORYBANK_URL") or f"http://{server.host}:{server.port}{server.base_path}"
-        )
+        return cls(os.environ.get(URL_VARIABLE) or local_url(load().server))
 
     def request(
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
     ) -> dict[str, Any]:
-        """Send one call and return its answer; ends the command with the server's own words on an error."""
+        """Send one call and return its answer; raises MemoryBankError with the server's own words."""
         try:
-            answer = self._client.request(method, path, params=dict(query or {}), json=body)
-        except httpx.ConnectError:
-            typer.secho(
-                f"no server answers at {self.url}: start one with `memorybank up`", fg="red", err=True
-            )
-            raise typer.Exit(1) from None
-        except httpx.HTTPError as error:
-            typer.secho(f"{self.url}: {type(error).__name__}: {error}", fg="red", err=True)
-            raise typer.Exit(1) from None
+            answer = self._client.request(method, self.url + path, params=dict(query or {}), json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            raise MemoryBankError(
+                f"no server answers at {self.url}: start one with `memorybank up`, or name one by {URL_VARIABLE}"
+            ) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise MemoryBankError(f"{self.url}: {type(error).__name__}: {error}") from error
         if answer.is_error:
-            typer.secho(f"{answer.status_code}: {_detail(answer)}", fg="red", err=True)
-            raise typer.Exit(1)
-        result: dict[str, Any] = answer.json()
-        return result
+            raise MemoryBankError(f"{answer.status_code}: {_detail(answer)}")
+        return self._json(answer)
+
+    def _json(self, answer: httpx.Response) -> dict[str, Any]:
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise MemoryBankError(f"what answers at {self.url} is not memorybank: set {URL_VARIABLE}")
+        return found
+
+
+def local_url(server: ServerSettings) -> str:
+    """Return where the server of these settings is to be found."""
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return f"http://{host}:{server.port}{server.base_path}"
 
 
 def _detail(answer: httpx.Response) -> str:
     try:
-        detail = answer.json()["detail"]
-    except (ValueError, KeyError, TypeError):
+        said = answer.json()
+        detail = said.get("detail", said.get("error", answer.text))
+    except (ValueError, AttributeError):
         return answer.text
     if isinstance(detail, list):
         return "; ".join(

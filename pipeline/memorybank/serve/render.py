@@ -1,21 +1,52 @@
 """Answers as a person reads them."""
 
+import json
+import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-CONSOLE = Console()
+from memorybank.serve.remote import Remote
+
+#: Columns where nobody looks through a terminal, which would have its own: room for a fact on one line.
+PIPE_COLUMNS = 160
 Answer = Mapping[str, Any]
+
+
+def _console() -> Console:
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if known else PIPE_COLUMNS, highlight=False)
+
+
+CONSOLE = _console()
+
+
+def show(call: str, answer: Answer, *, as_json: bool) -> None:
+    """Print the answer of a call for a program, or for a person."""
+    if as_json:
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+    else:
+        render(call, answer)
+
+
+def show_status(remote: Remote, as_json: bool) -> None:
+    """Print what answers at an address, and what it holds."""
+    health, version = remote.request("GET", "/health"), remote.request("GET", "/version")
+    banks = remote.request("GET", "/v1/default/banks", query={"limit": 1})
+    found = {"url": remote.url, "version": version["api_version"], "banks": banks["total"], **health}
+    show("status", found, as_json=as_json)
 
 
 def render(call: str, answer: Answer) -> None:
     """Print the answer of a call; one without a form of its own is printed as JSON."""
     form = _FORMS.get(call)
     if form is None:
-        CONSOLE.print_json(data=answer)
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
         form(answer)
 
@@ -70,7 +101,7 @@ def _banks(answer: Answer) -> None:
 def _operations(answer: Answer) -> None:
     table = Table("operation", "type", "status", "items", "created", "error", box=None, header_style="bold")
     for operation in answer["operations"]:
-        status, error = operation["status"], operation["error_message"]
+        status, error = operation["status"], operation.get("error_message")
         table.add_row(
             operation["id"],
             operation["task_type"],
@@ -90,10 +121,18 @@ def _retain(answer: Answer) -> None:
     CONSOLE.print(f"kept {answer['items_count']} item(s); {usage.get('total_tokens', 0)} tokens")
 
 
+def _status(answer: Answer) -> None:
+    CONSOLE.print(
+        f"memorybank {answer['version']} is {answer['status']} at {answer['url']}"
+        f" (engine: {answer['engine']}, banks: {answer['banks']})"
+    )
+
+
 _FORMS: Mapping[str, Callable[[Answer], None]] = {
     "recall_memories": _recall,
     "reflect": _reflect,
     "list_banks": _banks,
     "list_operations": _operations,
     "retain_memories": _retain,
+    "status": _status,
 }

@@ -1,28 +1,57 @@
-"""Running it: the HTTP server, the workers as a child process, and both as one group."""
+"""Running it: the database, the HTTP server and the workers, alone or as one group.
+
+Each part is a block: it runs inside, and ends in order when the block is left, also by a cancel. So Ctrl-C is
+nothing but the cancel of whoever stands in the block.
+"""
 
 import asyncio
 import ipaddress
-import signal
+import math
 import socket
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 
 import uvicorn
+from fastapi import FastAPI
 
 from memorybank import paths
-from memorybank.errors import DatabaseUnavailable, InvalidConfig
+from memorybank.errors import InvalidConfig
 from memorybank.memory import MemoryBank
 from memorybank.serve.http.app import build
-from memorybank.settings import Settings
+from memorybank.serve.workforce import Workforce
+from memorybank.settings import ServerSettings, Settings
 from memorybank.storage.server import Server
 
-#: Seconds a worker gets beyond its own grace before it is killed.
-WORKER_MARGIN_SECONDS = 5.0
-#: Seconds after which a worker that died is started again.
-RESTART_SECONDS = 1.0
 LOCAL_NAMES = ("localhost",)
+
+
+@dataclass(frozen=True)
+class Api:
+    """A server that answers; `ended` is its task: it ends early only by a fault."""
+
+    url: str
+    ended: asyncio.Task[None]
+
+
+@asynccontextmanager
+async def up(settings: Settings) -> AsyncIterator[Api]:
+    """Run database, workers and HTTP server inside the block; the API ends first, the database last.
+
+    Raises InvalidConfig for an address that cannot be used, DatabaseUnavailable, ModelMisconfigured.
+    """
+    # The port first: a taken one is said before anything starts.
+    with _bound_socket(settings.server) as listening:
+        async with _database(settings), Workforce(settings), _answering(settings, listening) as api:
+            yield api
+
+
+@asynccontextmanager
+async def serve(settings: Settings) -> AsyncIterator[Api]:
+    """Run the HTTP server alone inside the block; raises what `up` raises."""
+    with _bound_socket(settings.server) as listening:
+        async with _answering(settings, listening) as api:
+            yield api
 
 
 def check_host(host: str) -> None:
@@ -35,28 +64,44 @@ def check_host(host: str) -> None:
     except ValueError:
         pass
     raise InvalidConfig(
-        f"refusing to listen on {host!r}: without keys everybody who can reach it would be the operator."
-        " Listen on 127.0.0.1 and put a proxy that asks for credentials in front of it."
+        f"refusing to listen on {host!r}: there are no keys yet, so everybody who can reach it would be the"
+        " operator. Listen on 127.0.0.1 and put a proxy that asks for credentials in front of it."
     )
 
 
-def bound_socket(host: str, port: int) -> socket.socket:
-    """Bind the port before anything else starts: a taken one is said at once. Raises InvalidConfig."""
+@contextmanager
+def _bound_socket(server: ServerSettings) -> Iterator[socket.socket]:
+    """Hold the address to listen on; raises InvalidConfig where it is refused or taken."""
+    host, port = server.host, server.port
+    check_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # asyncio sends small packets at once only on sockets that name TCP: without it every answer waits 40 ms.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+        except OSError as error:
+            raise _unusable(f"{host}:{port}", error) from error
+        yield listening
+
+
+def _unusable(address: str, error: OSError) -> InvalidConfig:
+    return InvalidConfig(f"cannot listen on {address}: {error.strerror}; choose another --port")
+
+
+@asynccontextmanager
+async def _database(settings: Settings) -> AsyncIterator[None]:
+    """Have a server for the whole group, so that it outlives API and workers."""
+    server = Server(settings.database, paths.home())
     try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        raise InvalidConfig(
-            f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
-        ) from error
-    return listening
+        await server.conninfo()
+        yield
+    finally:
+        await server.stop()
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which says when it answers requests."""
+    """uvicorn's server, which says when it answers, and leaves signals to whoever runs it."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -65,93 +110,63 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen."""
         await super().startup(sockets)
-        if not self.should_exit:
-            self.answering.set()
+        self.answering.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take no signal."""
+        yield
 
 
-class Api:
-    """The HTTP server of this process."""
-
-    def __init__(self, settings: Settings) -> None:
-        check_host(settings.server.host)
-        self.settings = settings
-        self._socket = bound_socket(settings.server.host, settings.server.port)
-        host, port = self._socket.getsockname()[:2]
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}{settings.server.base_path}"
-
-        @asynccontextmanager
-        async def open_memory() -> AsyncIterator[MemoryBank]:
-            async with MemoryBank.opened(settings) as memory:
-                yield memory
-
-        config = uvicorn.Config(
-            build(settings, open_memory), log_config=None, access_log=False, lifespan="on", ws="none"
-        )
-        self._server = _Server(config)
-
-    async def run(self, announce: Any = None) -> None:
-        """Serve until SIGINT or SIGTERM; `announce()` is called once requests are answered."""
-        serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
-        answering = asyncio.create_task(self._server.answering.wait())
-        await asyncio.wait({serving, answering}, return_when=asyncio.FIRST_COMPLETED)
-        answering.cancel()
-        if announce is not None and self._server.answering.is_set():
-            await asyncio.to_thread(announce)
-        await serving
-        if not self._server.answering.is_set():
-            raise DatabaseUnavailable("the server did not start; the log says why")
-
-    def stop(self) -> None:
-        """Let running requests end, then stop."""
-        self._server.should_exit = True
-
-
-class WorkerProcess:
-    """The workers as a child process; one that dies is started again."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._grace = settings.worker.grace_seconds + WORKER_MARGIN_SECONDS
-        self._process: asyncio.subprocess.Process | None = None
-
-    async def run(self) -> None:
-        """Keep a worker process running until cancelled; then let it drain."""
+@asynccontextmanager
+async def _answering(settings: Settings, listening: socket.socket) -> AsyncIterator[Api]:
+    """Answer HTTP inside the block; when it is left, running requests end or are given back to the workers."""
+    address = _address(listening)
+    async with MemoryBank.opened(settings) as memory:
+        server = _Server(_configured(_application(settings, memory), settings))
+        task = asyncio.create_task(server.serve(sockets=[listening]))
         try:
-            while True:
-                # A group of its own: Ctrl-C reaches us alone, and we end the API before the workers.
-                self._process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "memorybank_workers", start_new_session=True
-                )
-                await self._process.wait()
-                await asyncio.sleep(RESTART_SECONDS)
+            await _until_answering(server, task, address)
+            yield Api(f"http://{address}{settings.server.base_path}", task)
         finally:
-            await asyncio.shield(self._drain())
+            memory.drain()
+            server.should_exit = True
+            await asyncio.gather(task, return_exceptions=True)
+            # uvicorn does not wait for the requests that it cancelled after the grace.
+            await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
 
-    async def _drain(self) -> None:
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        process.send_signal(signal.SIGTERM)
+
+def _application(settings: Settings, memory: MemoryBank) -> FastAPI:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[MemoryBank]:
+        yield memory
+
+    return build(settings, opened)
+
+
+def _configured(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=math.ceil(settings.worker.grace_seconds),
+    )
+
+
+async def _until_answering(server: _Server, task: asyncio.Task[None], address: str) -> None:
+    """Wait until requests are answered; raises what went wrong instead."""
+    answering = asyncio.create_task(server.answering.wait())
+    await asyncio.wait({task, answering}, return_when=asyncio.FIRST_COMPLETED)
+    answering.cancel()
+    if task.done():
         try:
-            await asyncio.wait_for(process.wait(), self._grace)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+            await task
+        except OSError as error:  # somebody else was quicker between bind and listen
+            raise _unusable(address, error) from error
 
 
-async def serve(settings: Settings, announce: Any = None) -> None:
-    """Run the HTTP server alone."""
-    await Api(settings).run(announce)
-
-
-async def up(settings: Settings, announce: Any = None) -> None:
-    """Run database, HTTP server and workers; on SIGINT or SIGTERM the API ends first, the database last."""
-    api = Api(settings)
-    server = Server(settings.database, paths.home())
-    await server.conninfo()
-    worker = asyncio.create_task(WorkerProcess(settings).run())
-    try:
-        await api.run(lambda: announce(api.url) if announce else None)
-    finally:
-        worker.cancel()
-        await asyncio.gather(worker, return_exceptions=True)
-        await server.stop()
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

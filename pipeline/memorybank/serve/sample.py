@@ -1,5 +1,6 @@
 """A conversation from a file: our own sample form, JSON or JSONL of turns, or any text."""
 
+import codecs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +9,17 @@ from typing import Any
 
 from memorybank.errors import BadRequest
 from memorybank.text import normalize
+from memorybank.timeline import parse_timestamp
 
-#: Names under which files of turns say who speaks, what, and when.
+#: Names under which files of turns say who speaks, what, and when; and under which objects hold their turns.
 SPEAKER_KEYS = ("speaker", "name", "role", "author", "from")
 TEXT_KEYS = ("text", "content", "message", "value")
 TIME_KEYS = ("timestamp", "created_at", "date", "time")
+TURNS_KEYS = ("turns", "messages", "conversation", "conversations")
+#: Byte order marks of the encodings that editors save besides UTF-8.
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+#: What a text is written in that is not UTF-8: the usual one of Western Windows.
+OTHERWISE = "cp1252"
 
 
 @dataclass(frozen=True)
@@ -27,62 +34,100 @@ class Sample:
 def read(path: Path) -> Sample:
     """Read a sample; raises BadRequest where the file is missing or holds nothing."""
     try:
-        text = normalize(path.read_text(encoding="utf-8", errors="replace"))
+        content = _parsed(normalize(_decoded(path.read_bytes())))
     except OSError as error:
         raise BadRequest(f"cannot read {path}: {error.strerror}") from error
-    if not text.strip():
-        raise BadRequest(f"{path} is empty")
-    content = _parsed(text)
-    sessions = content["sessions"] if isinstance(content, dict) and "sessions" in content else [content]
-    items = [_item(path.stem, number, session) for number, session in enumerate(sessions, start=1)]
-    questions = content.get("questions", []) if isinstance(content, dict) else []
-    return Sample(path.stem, tuple(items), tuple(questions))
+    sessions = _list(content, ("sessions",)) or [content]
+    found = [_item(path.stem, number, session) for number, session in enumerate(sessions, start=1)]
+    items = tuple(item for item in found if item["content"].strip())
+    if not items:
+        raise BadRequest(f"{path} is empty: it holds nothing to remember")
+    return Sample(path.stem, items, tuple(map(str, _list(content, ("questions",)) or ())))
+
+
+def _decoded(data: bytes) -> str:
+    """Return the text of a file, whatever editor wrote it."""
+    marked = next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
+    if marked:
+        return data.decode(marked, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode(OTHERWISE, "replace")
 
 
 def _parsed(text: str) -> Any:
     """Return JSON, JSONL as a list, or the text itself."""
+    lines = [line for line in text.splitlines() if line.strip()]
     try:
         return json.loads(text)
     except ValueError:
         pass
-    lines = [line for line in text.splitlines() if line.strip()]
     try:
-        return (
-            [json.loads(line) for line in lines]
-            if all(line.lstrip().startswith("{") for line in lines)
-            else text
-        )
+        return [json.loads(line) for line in lines] if all(map(_is_object, lines)) else text
     except ValueError:
         return text
 
 
-def _item(name: str, number: int, session: Any) -> Mapping[str, Any]:
+def _is_object(line: str) -> bool:
+    return line.lstrip().startswith("{")
+
+
+def _list(value: Any, keys: tuple[str, ...]) -> list[Any] | None:
+    """Return the first list that an object holds under one of these names."""
+    if not isinstance(value, dict):
+        return None
+    return next((value[key] for key in keys if isinstance(value.get(key), list)), None)
+
+
+def _item(name: str, number: int, session: Any) -> dict[str, Any]:
     """Return one session as a retain item; its document id makes a second run replace, not double it."""
-    item: dict[str, Any] = {"document_id": f"{name}/{number}", "content": _content(session)}
-    if isinstance(session, dict):
-        item |= {key: session[key] for key in ("timestamp", "context") if session.get(key)}
-        if session.get("id"):
-            item["document_id"] = f"{name}/{session['id']}"
-    return item
+    turns = session if isinstance(session, list) else _list(session, TURNS_KEYS)
+    item: dict[str, Any] = {"document_id": f"{name}/{number}"}
+    if isinstance(session, dict) and turns is not None:
+        item |= {key: str(session[key]) for key in ("context",) if session.get(key)}
+        item["document_id"] = f"{name}/{session.get('id') or number}"
+    item["content"] = _text(session) if turns is None else "\n".join(map(_line, turns))
+    when = _when([session, *(turns or ())])
+    return item | ({"timestamp": when} if when else {})
 
 
-def _content(session: Any) -> str:
-    if isinstance(session, str):
-        return session
-    turns = session.get("turns", session) if isinstance(session, dict) else session
-    if isinstance(turns, list):
-        return "\n".join(_line(turn) for turn in turns)
-    return json.dumps(turns, ensure_ascii=False)
+def _text(session: Any) -> str:
+    """Return what is no list of turns: a text as it stands, one turn, or any other value as JSON."""
+    return session if isinstance(session, str) else _line(session)
 
 
 def _line(turn: Any) -> str:
-    if not isinstance(turn, dict):
-        return str(turn)
+    """Return a turn as a line of a transcript."""
+    if isinstance(turn, str):
+        return turn
     speaker, text, when = (_first(turn, keys) for keys in (SPEAKER_KEYS, TEXT_KEYS, TIME_KEYS))
     if text is None:
         return json.dumps(turn, ensure_ascii=False)
     return f"{f'[{when}] ' if when else ''}{f'{speaker}: ' if speaker else ''}{text}"
 
 
-def _first(turn: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((turn[key] for key in keys if isinstance(turn.get(key), str) and turn[key]), None)
+def _first(turn: Any, keys: tuple[str, ...]) -> str | None:
+    """Return the first of these fields that says something; a message in parts is its text parts."""
+    if not isinstance(turn, dict):
+        return None
+    return next((said for key in keys if (said := _said(turn.get(key)))), None)
+
+
+def _said(value: Any) -> str | None:
+    if isinstance(value, list):
+        parts = [
+            part["text"] for part in value if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ]
+        return "\n".join(parts) or None
+    return value if isinstance(value, str) and value else None
+
+
+def _when(places: list[Any]) -> str | None:
+    """Return the first time stamp that can be read, of a session or else of its turns."""
+    for stamp in filter(None, (_first(place, TIME_KEYS) for place in places)):
+        try:
+            return parse_timestamp(stamp).isoformat()
+        except ValueError:
+            continue
+    return None

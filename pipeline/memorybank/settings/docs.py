@@ -44,7 +44,8 @@ Every setting has a default in `configs/default.toml`. Later sources win:
 
 An unknown `MEMORYBANK_…` name is reported with the nearest real ones. It refuses the start where it looks
 like the address of a database: an embedded database that nobody asked for would lose what is written to it.
-`MEMORYBANK_HOME` says where data is kept (default: the platform's user data directory).
+`MEMORYBANK_HOME` says where data is kept (default: the platform's user data directory), `MEMORYBANK_URL` which
+server the commands ask (default: `server.host` and `server.port`).
 
 `[<stage>.llm]` lies over `[llm]`. A value that you set in `[llm]` also wins over one that default.toml ships
 for a stage. A stage with a model of another provider takes neither address, key nor extra body from `[llm]`.

@@ -24,8 +24,8 @@ PREFIX = "MEMORYBANK_"
 #: Short names of settings.
 SHORT = {"MEMORYBANK_PORT": "server.port"}
 
-#: Names with our prefix that are no settings: read by paths.home and by the loader.
-NOT_SETTINGS = frozenset({"MEMORYBANK_HOME", "MEMORYBANK_CONFIG"})
+#: Names with our prefix that are no settings: read by paths.home, by the loader and by the command line.
+NOT_SETTINGS = frozenset({"MEMORYBANK_HOME", "MEMORYBANK_CONFIG", "MEMORYBANK_URL"})
 
 #: Left to test suites and tools around us.
 RESERVED = "MEMORYBANK_TEST_"

@@ -9,13 +9,14 @@ In a test:
 
 As a process: `python -m memorybank.testing.scripted_llm --port 9099 --latency 0.2`; then over HTTP
 GET /stats, /requests; POST /reset, /latency {"seconds": 0.5}, /fail {"kind": "length", "times": 1}, /hold,
-/release.
+/release {"times": 1}.
 """
 
 import argparse
 import contextlib
 import json
 import socket
+import sys
 import threading
 import time
 from dataclasses import asdict, dataclass, field
@@ -44,6 +45,32 @@ class Count:
     completion_tokens: int = 0
 
 
+class Gate:
+    """Where answers wait: open for all, shut, or shut but for so many."""
+
+    def __init__(self) -> None:
+        self._left: int | None = None
+        self._changed = threading.Condition()
+
+    def shut(self) -> None:
+        """Let nobody through from now on."""
+        with self._changed:
+            self._left = 0
+
+    def open(self, times: int | None = None) -> None:
+        """Let everybody through, or so many more."""
+        with self._changed:
+            self._left = None if times is None or self._left is None else self._left + times
+            self._changed.notify_all()
+
+    def pass_(self, seconds: float) -> None:
+        """Wait to be let through, at most so long."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._left != 0, seconds)
+            if self._left:
+                self._left -= 1
+
+
 @dataclass
 class State:
     """What the server was told and what it has seen; guarded by `lock`."""
@@ -54,7 +81,7 @@ class State:
     counts: dict[str, Count] = field(default_factory=dict)
     waiting: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
-    gate: threading.Event = field(default_factory=threading.Event)
+    gate: Gate = field(default_factory=Gate)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def outcome(self, body: Body) -> tuple[Said, Outcome]:
@@ -93,7 +120,7 @@ class State:
         """Hold this answer until the gate is open."""
         with self.lock:
             self.waiting += 1
-        self.gate.wait(_PATIENCE)
+        self.gate.pass_(_PATIENCE)
         with self.lock:
             self.waiting -= 1
 
@@ -103,7 +130,7 @@ class State:
             self.faults.clear()
             self.requests.clear()
             self.counts.clear()
-        self.gate.set()
+        self.gate.open()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -203,9 +230,9 @@ class _Handler(BaseHTTPRequestHandler):
                 with state.lock:
                     state.faults.append(Fault(**body))
             case "hold":
-                state.gate.clear()
+                state.gate.shut()
             case "release":
-                state.gate.set()
+                state.gate.open(body.get("times"))
             case _:
                 self._send(404, {"error": {"message": "no such path"}})
                 return
@@ -239,6 +266,11 @@ class _Server(ThreadingHTTPServer):
         self.state = state
         super().__init__(("127.0.0.1", port), _Handler)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of callers that were killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 
 def tokens(text: str) -> int:
     """Return about how many tokens a text has."""
@@ -251,7 +283,6 @@ class ScriptedLLM:
     def __init__(self, port: int = 0, latency: float = 0.0) -> None:
         """Bind `port` (0: any free one); `latency` in seconds is added to every completion."""
         self.state = State(latency=latency)
-        self.state.gate.set()
         self._server = _Server(port, self.state)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -263,7 +294,7 @@ class ScriptedLLM:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.state.stopping.set()
-        self.state.gate.set()
+        self.state.gate.open()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -299,11 +330,11 @@ class ScriptedLLM:
 
     def hold(self) -> None:
         """Hold all answers back from now on: calls arrive and wait."""
-        self.state.gate.clear()
+        self.state.gate.shut()
 
-    def release(self) -> None:
-        """Let the held answers go."""
-        self.state.gate.set()
+    def release(self, times: int | None = None) -> None:
+        """Let the held answers go, and all after them; or just so many more."""
+        self.state.gate.open(times)
 
     def reset(self) -> None:
         """Forget faults, requests and counts, and open the gate."""
@@ -317,7 +348,6 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds added to every completion")
     arguments = parser.parse_args()
     state = State(latency=arguments.latency)
-    state.gate.set()
     with _Server(arguments.port, state) as server, contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
 
