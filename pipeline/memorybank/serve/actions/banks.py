@@ -129,6 +129,7 @@ async def delete_bank(memory: MemoryBank, bank_id: str) -> DeleteResponse:
 @call("GET", BANK + "/config")
 async def get_bank_config(memory: MemoryBank, bank_id: str) -> BankConfigResponse:
     """Return every per-bank field as it holds now, and this bank's own overrides; works for an unknown bank too."""
+    _check_switched_on(memory)
     try:
         bank = await memory.bank(bank_id)
     except NotFound:
@@ -139,6 +140,7 @@ async def get_bank_config(memory: MemoryBank, bank_id: str) -> BankConfigRespons
 @call("PATCH", BANK + "/config")
 async def update_bank_config(memory: MemoryBank, bank_id: str, body: BankConfigUpdate) -> BankConfigResponse:
     """Set or clear (null) overrides: all of them, or with one bad key none."""
+    _check_switched_on(memory)
     bank = await memory.save_bank(bank_id, None, body.updates, create=True)
     return _config(memory, bank_id, bank)
 
@@ -146,7 +148,13 @@ async def update_bank_config(memory: MemoryBank, bank_id: str, body: BankConfigU
 @call("DELETE", BANK + "/config")
 async def reset_bank_config(memory: MemoryBank, bank_id: str) -> BankConfigResponse:
     """Clear every override of a bank."""
+    _check_switched_on(memory)
     return _config(memory, bank_id, await memory.reset_config(bank_id))
+
+
+def _check_switched_on(memory: MemoryBank) -> None:
+    if not memory.settings.server.bank_config_api:
+        raise NotFound("configuring banks over HTTP is switched off (server.bank_config_api)")
 
 
 def _config(memory: MemoryBank, bank_id: str, bank: Bank | None) -> BankConfigResponse:
