@@ -127,6 +127,7 @@ class Site:
         self.client = client
         self._environ = {**os.environ, **environ}
         self._output = Path(environ["MEMORYBANK_HOME"]) / "workers.out"
+        self._output.touch()
         self._spawn = spawn
         self._started = 0
         self._running: list[Worker] = []
@@ -336,7 +337,7 @@ def summary(kills: Sequence[Kill]) -> dict[str, Any]:
     }
 
 
-async def measure(at: Site, runs: Sequence[Plan], say: Callable[[str], None] = str) -> list[Kill]:
+async def measure(at: Site, runs: Sequence[Plan], say: Callable[[str], object] = str) -> list[Kill]:
     """Do runs one after the other; raises MemoryBankError for the first fact lost or doubled."""
     kills = []
     for plan in runs:

@@ -29,11 +29,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Hold:
-    """One lease in this process. `until`: monotonic seconds after which the heartbeat lets it run out."""
+    """One lease in this process. `until`: monotonic seconds after which the heartbeat lets it run out.
+
+    `good_until`: monotonic seconds until which it surely holds, as far as this process knows.
+    """
 
     lease: Lease
     until: float
+    good_until: float
     cancel_requested: bool = False
+
+    def in_doubt(self) -> bool:
+        """Whether it may have run out: we stood still, or the database does not answer."""
+        return time.monotonic() >= self.good_until
 
 
 class Worker:
@@ -72,8 +80,12 @@ class Worker:
     @contextmanager
     def holding(self, operation_id: UUID) -> Iterator[Hold]:
         """Keep a new lease alive inside the block, and end it after, if the block has not."""
-        token = uuid4()
-        hold = Hold(Lease(operation_id, token), time.monotonic() + self._settings.round_cap_seconds)
+        token, now = uuid4(), time.monotonic()
+        hold = Hold(
+            Lease(operation_id, token),
+            until=now + self._settings.round_cap_seconds,
+            good_until=now + self._settings.lease_seconds,
+        )
         with self._guard:
             self._holds[token] = hold
         try:
@@ -90,8 +102,9 @@ class Worker:
 
     def _beat(self) -> float:
         """Beat once and return the seconds until the next."""
+        began = time.monotonic()
         with self._guard:
-            holds = {token: hold for token, hold in self._holds.items() if hold.until > time.monotonic()}
+            holds = {token: hold for token, hold in self._holds.items() if hold.until > began}
             loose = set(self._loose)
         try:
             beats = self._pulse.beat(list(holds), list(loose))
@@ -103,4 +116,5 @@ class Worker:
         for beat in beats:
             if beat.token in holds:
                 holds[beat.token].cancel_requested = beat.cancel_requested
+                holds[beat.token].good_until = began + self._settings.lease_seconds
         return self._settings.heartbeat_seconds

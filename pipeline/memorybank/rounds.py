@@ -50,11 +50,13 @@ class Round:
         self._one_writer = asyncio.Lock()
 
     def over(self) -> bool:
-        """Whether to end now with `Outcome(more=True)`: time is up, the process drains, or a cancel was seen.
+        """Whether to end now with `Outcome(more=True)`: time is up, the process drains, a cancel was seen, or the lease
+        is in doubt: then what a further call costs might be lost.
 
         To be asked between two calls; writes what is done first.
         """
-        return time.monotonic() >= self.deadline or self._worker.draining or self._hold.cancel_requested
+        asked = self._worker.draining or self._hold.cancel_requested
+        return asked or self._hold.in_doubt() or time.monotonic() >= self.deadline
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Connection]:
