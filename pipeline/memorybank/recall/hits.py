@@ -8,6 +8,9 @@ from memorybank.recall.query import MinScores
 from memorybank.storage.found import FoundUnit
 from memorybank.text import fold
 
+#: The least scores of whoever asks for none.
+ANY = MinScores()
+
 
 def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
     """Return the hit of a unit; the chunk's public id is bank, document and ordinal joined by underscores."""
@@ -33,6 +36,8 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
 
 def good_enough(scores: Scores, least: MinScores) -> bool:
     """Return whether a hit reaches every least score that is asked for; a reranker counts only where one ran."""
+    if least == ANY:
+        return True
     pairs = (
         (least.final, scores.final),
         (least.semantic, -1.0 if scores.semantic is None else scores.semantic),
@@ -53,7 +58,10 @@ class Distinct:
 
     def __call__(self, unit: FoundUnit) -> bool:
         """Return whether no like of this unit has come before."""
-        like = (" ".join(fold(unit.text).split()), unit.occurred_start, unit.occurred_end)
+        text = fold(unit.text)
+        if "  " in text or "\n" in text:
+            text = " ".join(text.split())
+        like = (text, unit.occurred_start, unit.occurred_end)
         new = like not in self._seen
         self._seen.add(like)
         return new

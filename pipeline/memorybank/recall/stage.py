@@ -27,7 +27,7 @@ from memorybank.recall.hits import Distinct
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
 from memorybank.recall.ranking import Asked, Scored
-from memorybank.recall.space import Integers
+from memorybank.recall.space import Floats, Integers
 from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import search
@@ -185,18 +185,15 @@ class Recall:
         texts = [unit.text for unit in units]
         order = ranking.reordered(found.scored, indices, run.question.text, texts, self._weights)
         ranked, units = indices[order], [units[at] for at in order]
-        finals = ranking.finals(found.scored, ranked, floor)
+        scores = _scores(found.scored, ranked, ranking.finals(found.scored, ranked, floor))
         found.ranked.extend(ranked.tolist())
         found.units.extend(units)
-        chosen = self._hits(run, found, zip(units, ranked.tolist(), finals.tolist(), strict=True))
+        chosen = self._hits(run, found, zip(units, scores, strict=True))
         found.packing.add(hits.without_sources(list(chosen)) if run.query.prefer_observations else chosen)
 
-    def _hits(
-        self, run: _Run, found: _Found, ranked: Iterable[tuple[FoundUnit, int, float]]
-    ) -> Iterator[Hit]:
+    def _hits(self, run: _Run, found: _Found, ranked: Iterable[tuple[FoundUnit, Scores]]) -> Iterator[Hit]:
         """Yield the hits that are good enough and not there yet."""
-        for unit, at, final in ranked:
-            scores = _scores(found.scored, at, final)
+        for unit, scores in ranked:
             if hits.good_enough(scores, run.query.min_scores) and found.distinct(unit):
                 yield hits.make(run.bank, unit, scores)
 
@@ -240,12 +237,10 @@ class Recall:
         return trace.build(told, run.steps)
 
 
-def _scores(scored: Scored, at: int, final: float) -> Scores:
-    """Return a hit's scores; an arm that did not see the unit has none."""
-    keyword = float(scored.lexical.keyword[at])
-    cosine = float(scored.space.cosine[at])
-    return Scores(
-        final=final,
-        semantic=None if math.isnan(cosine) else cosine,
-        keyword=keyword if keyword > 0 else None,
-    )
+def _scores(scored: Scored, ranked: Integers, finals: Floats) -> list[Scores]:
+    """Return the scores of ranked units; an arm that did not see a unit has none."""
+    cosines, keywords = scored.space.cosine[ranked].tolist(), scored.lexical.keyword[ranked].tolist()
+    return [
+        Scores(final, None if math.isnan(cosine) else cosine, keyword if keyword > 0 else None)
+        for final, cosine, keyword in zip(finals.tolist(), cosines, keywords, strict=True)
+    ]
