@@ -30,7 +30,8 @@ texts = st.text(st.characters(), max_size=12) | st.sampled_from(
         "1e9",
     ]
 )
-numbers = st.integers() | st.sampled_from([0, -1, 10**30, 2**31, 2**63]) | st.floats()
+whole = st.integers() | st.sampled_from([0, -1, 10**30, 2**31, 2**63])
+numbers = whole | st.floats()
 values = st.recursive(
     st.none() | st.booleans() | numbers | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
@@ -38,31 +39,40 @@ values = st.recursive(
 )
 
 
-def near(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Objects with some of these fields, each now and then of a random value, and sometimes a field more."""
-    optional = {name: right | values for name, right in fields.items()}
-    return st.fixed_dictionaries({}, optional=optional | {"more": values})
+def near(
+    required: dict[str, st.SearchStrategy[Any]] | None = None, **fields: st.SearchStrategy[Any]
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with the required and some of the other fields; in one of four, one field is of a random value."""
+    known = required or {}
+    return st.builds(
+        lambda made, wrong, name, value: made | {name: value} if wrong else made,
+        st.fixed_dictionaries(known, optional=fields),
+        st.sampled_from([False, False, False, True]),
+        st.sampled_from([*known, *fields, "more"]),
+        values,
+    )
 
 
-sentences = (
-    st.sampled_from(["Ana lives in Graz.", "Yesterday Bert met Cid in Linz.", "東京で会った。"]) | texts
+sentences = st.sampled_from(
+    ["Ana lives in Graz.", "Yesterday Bert met Cid in Linz.", "東京で会った。", "a\u0000 b \ud83d"]
 )
-tag_lists = st.lists(texts, max_size=3)
-scopes = st.sampled_from(["per_tag", "combined", "shared"]) | st.lists(tag_lists, max_size=2)
+tag_lists = st.lists(texts.map(lambda text: text[:100]), max_size=3)
+times = st.datetimes().map(str) | st.dates().map(str) | st.just("")
 items = near(
-    timestamp=texts,
+    {"content": sentences},
+    timestamp=times,
     context=texts,
     metadata=st.dictionaries(texts, texts, max_size=2),
-    document_id=texts,
-    entities=st.lists(near(text=texts, type=texts), max_size=2),
+    document_id=st.text(st.characters(), max_size=3),
+    entities=st.lists(near({"text": sentences}, type=texts), max_size=2),
     resolve_entities=st.booleans(),
     tags=tag_lists,
-    observation_scopes=scopes,
+    observation_scopes=st.sampled_from(["per_tag", "combined", "shared"]) | st.lists(tag_lists, max_size=2),
     strategy=texts,
     update_mode=st.sampled_from(["replace", "append"]),
-).flatmap(lambda item: sentences.map(lambda text: {"content": text, **item}))
+)
 groups = st.recursive(
-    near(tags=tag_lists, match=st.sampled_from(["any", "all_strict", "exact"])),
+    near({"tags": tag_lists}, match=st.sampled_from(["any", "all_strict", "exact"])),
     lambda inner: (
         st.fixed_dictionaries({"and": st.lists(inner, max_size=2)})
         | st.fixed_dictionaries({"or": st.lists(inner, max_size=2)})
@@ -70,21 +80,34 @@ groups = st.recursive(
     ),
     max_leaves=4,
 )
-options = near(max_tokens=numbers, max_tokens_per_observation=numbers)
-questions = near(
+options = near(max_tokens=whole, max_tokens_per_observation=whole)
+scoped: dict[str, st.SearchStrategy[Any]] = {
+    "budget": st.sampled_from(["low", "mid", "high"]),
+    "max_tokens": whole,
+    "tags_match": st.sampled_from(["any", "all", "any_strict", "all_strict", "exact"]),
+}
+by_tags = st.fixed_dictionaries({"tags": tag_lists}) | st.fixed_dictionaries(
+    {"tag_groups": st.lists(groups, max_size=2)}
+)
+recalls = near(
+    {"query": sentences},
     types=st.lists(st.sampled_from(["world", "experience", "observation", "opinion"]), max_size=2),
     prefer_observations=st.booleans(),
-    budget=st.sampled_from(["low", "mid", "high"]),
-    max_tokens=numbers,
     trace=st.booleans(),
-    query_timestamp=texts,
+    query_timestamp=times,
     include=near(entities=options, chunks=options, source_facts=options),
-    tags=tag_lists,
-    tags_match=st.sampled_from(["any", "all", "any_strict", "all_strict", "exact"]),
-    tag_groups=st.lists(groups, max_size=2),
     min_scores=near(semantic=numbers, keyword=numbers, reranker=numbers, final=numbers),
-    temporal_window=near(start=texts, end=texts),
-).flatmap(lambda body: sentences.map(lambda text: {"query": text, **body}))
+    temporal_window=near({"start": times, "end": times}),
+    **scoped,
+)
+reflects = near(
+    {"query": sentences},
+    context=texts,
+    fact_types=st.lists(st.sampled_from(["world", "experience", "observation"]), min_size=1, max_size=2),
+    include=near(facts=st.just({}), tool_calls=st.just({"output": True})),
+    exclude_mental_model_ids=st.lists(texts, max_size=2),
+    **scoped,
+)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +124,9 @@ def _send(bank: Bank, method: str, path: str, body: Any) -> None:
 @SAME
 @given(
     body=near(
-        items=st.lists(items, min_size=1, max_size=3), document_tags=tag_lists, **{"async": st.booleans()}
+        {"items": st.lists(items, min_size=1, max_size=3)},
+        document_tags=tag_lists,
+        **{"async": st.booleans()},
     )
 )
 def test_retain(fuzzed: Bank, body: Any) -> None:
@@ -109,17 +134,30 @@ def test_retain(fuzzed: Bank, body: Any) -> None:
 
 
 @SAME
-@given(body=questions)
-def test_recall(fuzzed: Bank, body: Any) -> None:
-    _send(fuzzed, "POST", "/memories/recall", body)
-    _send(fuzzed, "POST", "/reflect", body)
+@given(body=recalls, filter_=by_tags)
+def test_recall(fuzzed: Bank, body: Any, filter_: Any) -> None:
+    _send(fuzzed, "POST", "/memories/recall", body | filter_)
+
+
+@SAME
+@given(body=reflects, filter_=by_tags)
+def test_reflect(fuzzed: Bank, body: Any, filter_: Any) -> None:
+    _send(fuzzed, "POST", "/reflect", body | filter_)
+
+
+def _like(value: Any) -> st.SearchStrategy[Any]:
+    """Values of the type of a setting's default."""
+    if isinstance(value, bool):
+        return st.booleans()
+    return st.sampled_from([1, 2, 5, 60, 2**31 - 1, 10**30]) if isinstance(value, int) else values
 
 
 @SAME
 @given(data=st.data())
 def test_configuration(fuzzed: Bank, data: st.DataObject) -> None:
-    names = [name for name in fuzzed.get("/config")["config"] if name != "retain_default_strategy"]
-    updates = data.draw(st.dictionaries(st.sampled_from(names) | texts, values, max_size=4))
+    defaults = fuzzed.get("/config")["config"]
+    names = data.draw(st.lists(st.sampled_from(sorted(defaults)), max_size=4))
+    updates = {name: data.draw(_like(defaults[name]) | values) for name in names}
     _send(fuzzed, "PATCH", "/config", {"updates": updates})
     # Whatever was taken can be worked with.
     fuzzed.retain("Dora lives in Rome.")
