@@ -14,6 +14,7 @@ from memorybank.memory import MemoryBank
 from memorybank.serve.actions import ALL
 from memorybank.serve.calls import Action, Call
 from memorybank.serve.http import errors, monitoring
+from memorybank.serve.http.base_path import BasePath
 from memorybank.serve.http.bodies import StrictRoute
 from memorybank.serve.http.deps import current_memory, current_viewer
 from memorybank.serve.http.limits import BodyLimit
@@ -38,12 +39,7 @@ def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
             app.state.memory = memory
             yield
 
-    app = FastAPI(
-        title="memorybank",
-        version=memorybank.__version__,
-        lifespan=lifespan,
-        root_path=settings.server.base_path,
-    )
+    app = FastAPI(title="memorybank", version=memorybank.__version__, lifespan=lifespan)
     app.router.route_class = StrictRoute
     app.include_router(monitoring.router)
     for declared in ALL:
@@ -51,6 +47,8 @@ def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
     errors.install(app)
     app.add_middleware(BodyLimit, max_bytes=settings.server.max_body_bytes)
     app.add_middleware(RequestMetrics)
+    if settings.server.base_path:
+        app.add_middleware(BasePath, base_path=settings.server.base_path)
     return app
 
 

@@ -1,6 +1,7 @@
 """Errors as the contract words them: `{"detail": …}`, never a stack, never a 500 for bad input."""
 
 import json
+import math
 from typing import Any
 
 import structlog
@@ -43,7 +44,7 @@ async def _known(request: Request, error: Exception) -> Response:
     response = answer(error.status, detail)
     if error.status == 503:
         wait = error.retry_after if isinstance(error, ModelRateLimited) else None
-        response.headers["Retry-After"] = str(int(wait or RETRY_AFTER_SECONDS))
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS if wait is None else math.ceil(wait))
     return response
 
 
