@@ -123,7 +123,8 @@ class MemoryBank:
             if record is None or record.status.terminal:
                 return
             if self._worker.draining or record.retry_at is not None:
-                raise Conflict(f"operation {operation_id} goes on in the background: {record.error_message}")
+                why = record.error_message or "this server ends"
+                raise Conflict(f"operation {operation_id} goes on in the background: {why}")
             await asyncio.sleep(POLL_SECONDS)
 
     async def _used(self, bank: Bank, submitted: Submitted) -> TokenUsage:

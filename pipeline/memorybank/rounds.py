@@ -33,6 +33,9 @@ from memorybank.storage.queries import Connection
 #: Seconds to wait for a provider that asks to wait without saying how long; and the most we believe it.
 RATE_LIMIT_SECONDS = 30.0
 RATE_LIMIT_CAP_SECONDS = 3600.0
+#: Seconds to wait after the database went away: mostly it is back in one or two. Grows by the factor with each
+#: attempt, up to `worker.retry_seconds`.
+DATABASE_SECONDS, DATABASE_FACTOR = 1.0, 4.0
 
 _log = logging.getLogger(__name__)
 
@@ -156,18 +159,23 @@ async def _work(round_: Round, handler: Handler, settings: WorkerSettings) -> Ro
             raise
         return _trouble(f"a round was cut off after {cap:g} seconds", settings)
     except (MemoryBankError, ExceptionGroup) as error:
-        return _end_of(error, settings)
+        return _end_of(error, settings, round_.claim.attempts)
     ending = Ending.MORE if outcome.more else Ending.DONE
     return RoundEnd(ending, outcome.error_message, result=outcome.result)
 
 
-def _end_of(error: MemoryBankError | ExceptionGroup[Exception], settings: WorkerSettings) -> RoundEnd:
+def _end_of(
+    error: MemoryBankError | ExceptionGroup[Exception], settings: WorkerSettings, attempts: int
+) -> RoundEnd:
     """Return what an error of memorybank means for the operation; raises LeaseLost, and any other error."""
     cause = _cause(error)
     if isinstance(cause, ModelRateLimited):
         asked = RATE_LIMIT_SECONDS if cause.retry_after is None else cause.retry_after
         return RoundEnd(Ending.WAIT, cause.message, min(max(asked, 0.0), RATE_LIMIT_CAP_SECONDS))
-    if isinstance(cause, ModelUnavailable | TimedOut | DatabaseUnavailable):
+    if isinstance(cause, DatabaseUnavailable):
+        pause = DATABASE_SECONDS * DATABASE_FACTOR ** (attempts - 1)
+        return RoundEnd(Ending.TROUBLE, cause.message, min(pause, settings.retry_seconds))
+    if isinstance(cause, ModelUnavailable | TimedOut):
         return _trouble(cause.message, settings)
     if isinstance(cause, MemoryBankError) and not isinstance(cause, LeaseLost):
         return RoundEnd(Ending.HOPELESS, cause.message)

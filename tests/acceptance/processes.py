@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import NAMESPACE_URL, uuid5
 
 import httpx
 import psutil
@@ -259,7 +260,7 @@ class Client:
 
 def items(*contents: str) -> list[dict[str, str]]:
     """The items of a retain; each content is a document, so that a repeated request is the same one."""
-    return [{"content": content, "document_id": f"d{number}"} for number, content in enumerate(contents)]
+    return [{"content": content, "document_id": str(uuid5(NAMESPACE_URL, content))} for content in contents]
 
 
 def is_worker(process: psutil.Process) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from processes import QUICK, Client, Forked, Installation, Nursery, Program, eventually
+from processes import QUICK, Client, Forked, Installation, Nursery, Program, eventually, items
 from psycopg.rows import dict_row
 
 from memorybank.storage.embedded import EmbeddedServer
@@ -199,7 +199,7 @@ def test_all_go_on_after_kill_9_of_postgres(place: Installation, model: Scripted
     # And once more, under a call of the API.
     kill_postgres(place)
     eventually(lambda: healthy(up), "the API does not come back")
-    bank.retain("Ines: The lights are on again.")
+    assert bank.ended(bank.submit("Ines: The lights are on again."))["status"] == "completed"
     assert "Ines: The lights are on again." in bank.facts()
 
 
@@ -238,6 +238,33 @@ def test_sigterm_gives_back_what_does_not_end_in_time(
     assert bank.ended(operation)["status"] == "completed"
     assert bank.facts() == FACTS
     assert bank.operation(operation).get("retry_count", 0) == 0
+
+
+def test_a_sync_retain_that_the_api_cannot_end_is_told_so_and_goes_on(
+    nursery: Nursery, place: Installation, model: ScriptedLLM
+) -> None:
+    work(nursery, place)
+    api = place.serve()
+    url = api.url()
+    model.hold()
+    answers: list[httpx.Response] = []
+
+    def ask() -> None:
+        path = f"{url}/v1/default/banks/told/memories"
+        answers.append(httpx.post(path, json={"items": items(*SESSIONS)}, timeout=60, trust_env=False))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    eventually(lambda: model.stats()["waiting"] == AT_ONCE, "the API does not ask")
+    api.send(signal.SIGTERM)
+    threading.Timer(0.5, model.release).start()
+    assert api.wait() == 0
+    asking.join()
+    assert answers[0].status_code == 409
+    assert "goes on in the background" in answers[0].json()["detail"]
+    again = Client(place.serve().url(), "told")
+    eventually(lambda: again.facts() == FACTS, "the worker does not end the work")
+    assert model.calls == len(SESSIONS), "nothing was asked twice"
 
 
 def kill_postgres(place: Installation) -> None:

@@ -37,7 +37,8 @@ def read(path: Path) -> Sample:
         content = _parsed(normalize(_decoded(path.read_bytes())))
     except OSError as error:
         raise BadRequest(f"cannot read {path}: {error.strerror}") from error
-    sessions = _list(content, ("sessions",)) or [content]
+    sessions = _list(content, ("sessions",))
+    sessions = [content] if sessions is None else sessions
     found = [_item(path.stem, number, session) for number, session in enumerate(sessions, start=1)]
     items = tuple(item for item in found if item["content"].strip())
     if not items:

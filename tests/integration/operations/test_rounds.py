@@ -148,7 +148,8 @@ async def test_errors_of_memorybank_settle_by_their_kind(
     assert (row["status"], row["attempts"], row["error_message"]) == (status, attempts, message)
     if status == "pending":
         waits = (row["due_at"] - row["updated_at"]).total_seconds()
-        assert 29 < waits < 61
+        # A database is back sooner than a provider.
+        assert 0 < waits < 2 if isinstance(error, DatabaseUnavailable) else 29 < waits < 61
 
 
 @pytest.mark.parametrize(
