@@ -2,14 +2,23 @@
 
 import json
 import time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import httpx
+from processes import Installation, Program
 
 #: Seconds until background work of a test has ended.
 PATIENCE = 30.0
 JSON_HEADERS = {"content-type": "application/json"}
+
+
+class Running(NamedTuple):
+    """A server that answers at `url`: its home, and the `up` that runs it."""
+
+    url: str
+    home: Installation
+    up: Program
 
 
 def request(http: httpx.Client, method: str, path: str, body: Any = ..., **options: Any) -> httpx.Response:

@@ -1,34 +1,38 @@
 """One running memorybank for all acceptance tests, and one more whose model is scripted."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
-from bank_calls import Bank
-from server_process import ServerProcess
+from bank_calls import Bank, Running
+from processes import Installation
 
 from memorybank.testing.scripted_llm import ScriptedLLM
 
 
-def _running(folder: Path, environment: dict[str, str]) -> Iterator[ServerProcess]:
-    server = ServerProcess(folder, environment)
+def _running(folder: Path, **environment: str) -> Iterator[Running]:
+    home = Installation(folder, **environment)
     try:
-        yield server
-        assert server.stop() == (0, [])
+        up = home.up()
+        yield Running(up.url(), home, up)
+        up.send(signal.SIGINT)
+        assert up.wait() == 0
+        assert home.processes() == []
     finally:
-        server.kill()
+        home.end()
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Database, API and worker, as `memorybank up` starts them; without a model."""
-    yield from _running(tmp_path_factory.mktemp("server"), {})
+    yield from _running(tmp_path_factory.mktemp("server"))
 
 
 @pytest.fixture(scope="session")
-def http(server: ServerProcess) -> Iterator[httpx.Client]:
+def http(server: Running) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
@@ -52,7 +56,7 @@ def model() -> Iterator[ScriptedLLM]:
 
 
 @pytest.fixture(scope="session")
-def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iterator[ServerProcess]:
+def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iterator[Running]:
     """A second memorybank, with a model."""
     environment = {
         "MEMORYBANK_LLM__MODEL": "openai/scripted",
@@ -60,11 +64,11 @@ def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> It
         "MEMORYBANK_LLM__API_KEY": "none",
         "MEMORYBANK_LLM__BACKOFF_SECONDS": "0.01",
     }
-    yield from _running(tmp_path_factory.mktemp("modelled"), environment)
+    yield from _running(tmp_path_factory.mktemp("modelled"), **environment)
 
 
 @pytest.fixture
-def modelled_bank(modelled: ServerProcess, model: ScriptedLLM) -> Iterator[Bank]:
+def modelled_bank(modelled: Running, model: ScriptedLLM) -> Iterator[Bank]:
     """A fresh bank of the server with a model; the model has forgotten what it was told before."""
     model.state.reset()
     with httpx.Client(base_url=modelled.url, timeout=60, trust_env=False) as client:

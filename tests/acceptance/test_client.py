@@ -10,9 +10,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from bank_calls import Running
 from hindsight_client import Hindsight
 from hindsight_client_api.exceptions import ApiException, NotFoundException
-from server_process import ServerProcess
 
 STANDUP = {
     "content": "Ana moved the release to Friday because the tests failed.",
@@ -33,7 +33,7 @@ TRIP = {
 
 
 @pytest.fixture
-async def client(server: ServerProcess) -> AsyncIterator[Hindsight]:
+async def client(server: Running) -> AsyncIterator[Hindsight]:
     made = Hindsight(base_url=server.url, timeout=60)
     yield made
     await made.aclose()
@@ -247,7 +247,7 @@ async def test_deleting_a_bank_leaves_nothing_of_it_and_all_of_the_others(
     assert len((await client.arecall(other, "release")).results) == 2
 
 
-def test_a_script_under_warnings_as_errors_ends_without_a_word(server: ServerProcess) -> None:
+def test_a_script_under_warnings_as_errors_ends_without_a_word(server: Running) -> None:
     script = f"""
         import asyncio
         from hindsight_client import Hindsight

@@ -3,12 +3,11 @@
 import time
 
 import httpx
-from bank_calls import Bank, good
-from server_process import ServerProcess
+from bank_calls import Bank, Running, good
 
 
-def test_up_runs_a_database_an_api_and_a_worker(server: ServerProcess) -> None:
-    commands = [" ".join(process.cmdline()) for process in server.family()]
+def test_up_runs_a_database_an_api_and_a_worker(server: Running) -> None:
+    commands = [" ".join(process.cmdline()) for process in server.home.processes()]
     assert any("memorybank_workers" in command for command in commands)
     assert any("postgres" in command for command in commands)
 

@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from bank_calls import PATIENCE, Bank, good
+from bank_calls import PATIENCE, Bank, Running, good
 from hindsight_client import Hindsight
-from server_process import ServerProcess
 from wire_shapes import violations
 
 from memorybank.testing.scripted_llm import ScriptedLLM
@@ -82,7 +81,7 @@ def test_reflect_gives_an_answer_in_the_shape_asked_for(bank: Bank) -> None:
 
 
 def test_an_item_that_the_model_refuses_takes_no_other_with_it(
-    bank: Bank, model: ScriptedLLM, modelled: ServerProcess
+    bank: Bank, model: ScriptedLLM, modelled: Running
 ) -> None:
     model.fail("policy", times=None, when="Bert")
     items = [
@@ -91,7 +90,7 @@ def test_an_item_that_the_model_refuses_takes_no_other_with_it(
     operation = good(bank.call("POST", "/memories", {"items": items, "async": True}))["operation_id"]
     ended = bank.ended(operation)
     assert ended["status"] == "completed" and ended["error_message"]
-    assert "Bert" not in ended["error_message"] and "Bert" not in modelled.log()
+    assert "Bert" not in ended["error_message"] and "Bert" not in modelled.up.err
     assert ended["result_metadata"]["extraction_errors_count"] == 1
     assert sorted(bank.texts()) == ["Ana lives in Graz.", "Cid lives in Rome."]
 
@@ -168,9 +167,7 @@ def test_reads_answer_while_many_wait_for_the_model(bank: Bank, held: ScriptedLL
     assert len(bank.texts()) == waiting
 
 
-async def test_a_caller_who_gives_up_loses_nothing(
-    bank: Bank, held: ScriptedLLM, modelled: ServerProcess
-) -> None:
+async def test_a_caller_who_gives_up_loses_nothing(bank: Bank, held: ScriptedLLM, modelled: Running) -> None:
     client = Hindsight(base_url=modelled.url, timeout=1)
     began = time.monotonic()
     with pytest.raises(TimeoutError):
