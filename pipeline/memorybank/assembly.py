@@ -12,6 +12,7 @@ from memorybank.llm.client import LanguageModel, StageModel
 from memorybank.llm.embedding import Embedder, OnnxMiniLM, RemoteEmbedder
 from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.litellm_client import LitellmModel
+from memorybank.llm.retry import Patience
 from memorybank.model import Bank, Hit
 from memorybank.recall.query import Include, RecallQuery
 from memorybank.recall.stage import Recall
@@ -77,9 +78,8 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     model = LitellmModel({stage: _stage_model(stage_model(settings, stage)) for stage in STAGES})
     reads = _used(model, settings, "retain")
     retain_model = stage_model(settings, "retain")
-    asking = Asking(
-        settings.retain.attempts, retain_model.backoff_cap_seconds, retain_model.max_output_tokens
-    )
+    patience = Patience(retain_model.backoff_seconds, retain_model.backoff_cap_seconds)
+    asking = Asking(settings.retain.attempts, patience, retain_model.max_output_tokens)
     recall = Recall(database, embedder, settings)
     try:
         yield Parts(

@@ -16,7 +16,7 @@ from memorybank.errors import (
 )
 from memorybank.llm.litellm_client import import_library, limit, raised
 from memorybank.llm.provider_errors import typed
-from memorybank.llm.retry import Tried, counted, next_step
+from memorybank.llm.retry import Patience, Tried, counted, next_step
 
 #: Texts of one request; providers take up to 2,048, small ones 32 to 100.
 REQUEST_TEXTS = 32
@@ -24,8 +24,8 @@ REQUEST_TEXTS = 32
 HEADROOM = 0.9
 #: Characters of a token in ASCII text, low enough for dense code; any other character counts as a token.
 ASCII_CHARACTERS = 3
-#: Attempts of one request, and the seconds waited between two at most.
-ATTEMPTS, LONGEST_WAIT = 4, 10.0
+#: Attempts of one request, and how long is waited between two.
+ATTEMPTS, PATIENCE = 4, Patience()
 #: Short text by which `probe` learns the width of the vectors.
 _PROBE = "probe"
 
@@ -98,7 +98,7 @@ class LitellmEmbedder:
             try:
                 return await self._ask(texts)
             except (ModelRateLimited, ModelUnavailable) as error:
-                step = next_step(error, tried, LONGEST_WAIT)
+                step = next_step(error, tried, PATIENCE)
                 if step is None or not left:
                     raise
                 tried = counted(tried, error)

@@ -17,8 +17,6 @@ from enum import Enum
 from memorybank import errors
 from memorybank.llm.client import AnswerFormat
 
-#: First wait in seconds where the provider names none; doubled by every further wait.
-FIRST_WAIT = 0.5
 #: A wait is stretched by up to this share at random, so that parallel calls do not come back together.
 SPREAD = 0.5
 
@@ -30,6 +28,17 @@ class Change(Enum):
     REPAIR = "repair"
     PLAINER = "plainer"
     ROOMIER = "roomier"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long is waited for a provider, in seconds.
+
+    `first` where it names no time, doubled by every further wait; `longest` without giving the operation back.
+    """
+
+    first: float = 0.5
+    longest: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -52,12 +61,11 @@ class Unclosed(errors.ModelTruncated):
 class Budget:
     """The attempts of one unit of work, whatever goes wrong. Pass the same budget on when the work is split.
 
-    `longest_wait`: seconds that may be waited here, without giving the operation back.
     `pause` is the seam for waiting.
     """
 
     attempts: int = 4
-    longest_wait: float = 10.0
+    patience: Patience = field(default_factory=Patience)
     pause: Callable[[float], Awaitable[None]] | None = field(default=None, repr=False)
     spent: int = 0
 
@@ -78,19 +86,16 @@ class Tried:
     structured: bool = True
 
 
-def next_step(
-    error: errors.ModelError, tried: Tried, longest_wait: float, chance: float = 0.0
-) -> Step | None:
+def next_step(error: errors.ModelError, tried: Tried, patience: Patience, chance: float = 0.0) -> Step | None:
     """Return how to go on after `error`, or None to give up; `chance` in [0, 1) spreads the waits.
 
     `tried` counts what happened before this error. The number of attempts is the budget's matter.
     """
     match error:
         case errors.ModelRateLimited():
-            told = error.retry_after
-            return _waiting(_backoff(tried.waited, chance) if told is None else told, longest_wait)
+            return _waiting(error.retry_after, tried.waited, patience, chance)
         case errors.ModelUnavailable():
-            return _waiting(_backoff(tried.waited, chance), longest_wait)
+            return _waiting(None, tried.waited, patience, chance)
         case errors.ModelFormatUnsupported():
             return Step(Change.PLAINER) if tried.answer_format < AnswerFormat.PROMPT else None
         case OutOfRoom():
@@ -121,9 +126,7 @@ def _after_malformed(tried: Tried) -> Change:
     return Change.PLAINER if tried.malformed % 2 and can_be_plainer else Change.REPAIR
 
 
-def _waiting(seconds: float, longest: float) -> Step | None:
-    return Step(Change.SAME, seconds) if seconds <= longest else None
-
-
-def _backoff(waited: int, chance: float) -> float:
-    return float(FIRST_WAIT * 2**waited * (1 + SPREAD * chance))
+def _waiting(told: float | None, waited: int, patience: Patience, chance: float) -> Step | None:
+    """Return the wait the provider asked for, else the next of our own; None where it is too long to wait here."""
+    seconds = float(patience.first * 2**waited * (1 + SPREAD * chance)) if told is None else told
+    return Step(Change.SAME, seconds) if seconds <= patience.longest else None

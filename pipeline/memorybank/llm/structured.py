@@ -142,7 +142,7 @@ class _Call(Generic[Result]):
     def _next(self, error: errors.ModelError, asked: ChatRequest) -> retry.Step | None:
         """Return the policy's step, None when the budget is spent too; count the failure by its kind."""
         tried = replace(self.tried, answer_format=asked.answer_format, structured=asked.schema is not None)
-        step = retry.next_step(error, tried, self.budget.longest_wait, random.random())
+        step = retry.next_step(error, tried, self.budget.patience, random.random())
         self.tried = retry.counted(tried, error)
         return step if self.budget.left else None
 

@@ -14,7 +14,7 @@ from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, ModelError, ModelMalformed, TimedOut
 from memorybank.llm.client import ChatRequest, LanguageModel
 from memorybank.llm.ledger import Ledger, MemoryLedger
-from memorybank.llm.retry import Budget
+from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.llm.structured import structured, written
 from memorybank.model import Bank, Hit
@@ -152,7 +152,7 @@ class Reflect:
 
     def _budget(self) -> Budget:
         own = stage_model(self.settings, "reflect")
-        return Budget(self.settings.reflect.attempts, own.backoff_cap_seconds)
+        return Budget(self.settings.reflect.attempts, Patience(own.backoff_seconds, own.backoff_cap_seconds))
 
 
 def _disposition(config: BankConfig) -> str:

@@ -14,7 +14,7 @@ from memorybank import templates
 from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import ChatRequest, LanguageModel
 from memorybank.llm.ledger import Attempt, Ledger
-from memorybank.llm.retry import Budget
+from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.structured import structured
 from memorybank.model import EntityInput, Fact, TokenUsage
 from memorybank.retain import facts, schema
@@ -77,10 +77,10 @@ class Extractor(Protocol):
 
 @dataclass(frozen=True)
 class Asking:
-    """How a model is asked: attempts for one piece, seconds it may be waited for, tokens of an answer."""
+    """How a model is asked: attempts for one piece, how long it is waited for, tokens of an answer."""
 
     attempts: int
-    longest_wait: float
+    patience: Patience
     max_output_tokens: int | None = None
 
 
@@ -125,7 +125,7 @@ class ModelExtractor:
         )
         reading = _Reading()
         attempts = _Attempts(chunk.ledger)
-        budget = Budget(self.asking.attempts, self.asking.longest_wait)
+        budget = Budget(self.asking.attempts, self.asking.patience)
         try:
             answer, _ = await structured(self.model, request, reading.take, budget, attempts)
         except ModelMalformed:

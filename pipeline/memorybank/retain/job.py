@@ -169,7 +169,8 @@ class Job:
             hashes = list({fact.text_hash for fact in facts})
             known = await units.known_vectors(connection, self.bank.id, model, hashes, dimensions)
         missing = {fact.text_hash: fact.text for fact in facts if fact.text_hash not in known}
-        fresh = await embed(self.embedder, list(missing.values()))
+        prefix = self.settings.embeddings.passage_prefix
+        fresh = await embed(self.embedder, [prefix + text for text in missing.values()])
         known |= dict(zip(missing, fresh, strict=True))
         rows = [known[fact.text_hash] for fact in facts]
         return Group(done, np.stack(rows) if rows else np.empty((0, dimensions), np.float32), model)

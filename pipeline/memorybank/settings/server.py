@@ -73,7 +73,6 @@ class ServerSettings(_Section):
 class WorkerSettings(_Section):
     """How background work is claimed, kept alive and given up."""
 
-    broker: Literal["postgres"]
     concurrency: int = Field(ge=1)
     max_attempts: int = Field(ge=1)
     retry_seconds: float = Field(ge=0)
@@ -118,7 +117,6 @@ class RecallSettings(_Section):
     bm25_b: float = Field(ge=0, le=1)
     max_query_terms: int = Field(ge=1)
     max_postings: int = Field(ge=1)
-    exact_limit: int = Field(ge=0)
     weights: dict[str, float]
 
 
@@ -144,7 +142,6 @@ class EmbeddingSettings(_Section):
     base_url: str
     api_key: str = Field(repr=False)
     timeout_seconds: float = Field(gt=0)
-    batch_size: int = Field(ge=1)
     query_prefix: str
     passage_prefix: str
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from memorybank import clock, rounds
 from memorybank.audience import Viewer
 from memorybank.liveness import Worker
+from memorybank.llm.retry import Patience
 from memorybank.model import Bank, RetainItem
 from memorybank.operations import Kind, Status
 from memorybank.retain.extraction import Asking
@@ -36,7 +37,7 @@ class World:
 
     @property
     def retain(self) -> Retain:
-        asking = Asking(self.settings.retain.attempts, 0.0)
+        asking = Asking(self.settings.retain.attempts, Patience(longest=0.0))
         return Retain(
             self.database,
             self.embedder,

@@ -4,9 +4,19 @@ import pytest
 
 from memorybank import errors
 from memorybank.llm.client import AnswerFormat
-from memorybank.llm.retry import Budget, Change, OutOfRoom, Step, Tried, Unclosed, counted, next_step
+from memorybank.llm.retry import (
+    Budget,
+    Change,
+    OutOfRoom,
+    Patience,
+    Step,
+    Tried,
+    Unclosed,
+    counted,
+    next_step,
+)
 
-LONGEST = 10.0
+LONGEST = Patience(0.5, 10.0)
 
 
 def test_a_rate_limit_waits_as_told() -> None:

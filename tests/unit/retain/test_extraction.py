@@ -7,6 +7,7 @@ import pytest
 
 from memorybank.errors import ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
 from memorybank.llm.ledger import MemoryLedger
+from memorybank.llm.retry import Patience
 from memorybank.model import EntityInput, Fact, TokenUsage
 from memorybank.retain.extraction import (
     SMALLEST_PIECE,
@@ -23,7 +24,7 @@ from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
 from memorybank.settings import BankConfig
 from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 
-ASKING = Asking(attempts=4, longest_wait=0.0)
+ASKING = Asking(attempts=4, patience=Patience(longest=0.0))
 LINES = "\n".join(
     f"Ada told Ben about item {n}, which stands on shelf {n * 7} of the long hall." for n in range(40)
 )
