@@ -5,8 +5,9 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,7 +103,8 @@ def install_models() -> None:
 @app.command()
 def status(as_json: AsJson = False) -> None:
     """Show whether a server answers, its engine, and what it holds."""
-    show_status(Remote.here(), as_json)
+    with Remote.here() as remote:
+        show_status(remote, as_json)
 
 
 @app.command()
@@ -136,29 +138,33 @@ def _run_until_told(group: AbstractAsyncContextManager[Api]) -> None:
 
 def _announce(url: str) -> None:
     """Say in one line that the server answers."""
-    health = Remote(url).request("GET", "/health")
+    with Remote(url) as remote:
+        health = remote.request("GET", "/health")
     typer.echo(
         f"memorybank is {health['status']} at {url} (engine: {health['engine']}, data: {paths.home()})"
     )
 
 
 def _run(action: Coroutine[Any, Any, None]) -> bool:
-    """Run to the end, or until SIGINT or SIGTERM: both cancel it, once; False where that happened."""
+    """Run to the end, or until SIGINT or SIGTERM: both cancel it; False where that happened."""
 
     async def main() -> None:
         task = asyncio.current_task()
         assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Said explicitly: what a script starts in the background would ignore SIGINT.
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         await action
 
     try:
         asyncio.run(main())
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except asyncio.CancelledError:
         return False
     return True
 
 
-def _command_line() -> Callable[[], Any]:
+@cache
+def _command_line() -> typer.Typer:
     add_commands(app)
     return app
 

@@ -86,7 +86,8 @@ def _command(declared: Call) -> Callable[..., None]:
             parts["body"][_list_field(declared)] = [parts["item"]]
         path = declared.path.format(**{key: quote(value, safe="/") for key, value in parts["path"].items()})
         body = parts["body"] if declared.body is not None else None
-        answer = Remote.here().request(declared.method, path, query=parts["query"], body=body)
+        with Remote.here() as remote:
+            answer = remote.request(declared.method, path, query=parts["query"], body=body)
         show(declared.name, answer, as_json=as_json)
 
     flag = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]

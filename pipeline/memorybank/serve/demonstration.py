@@ -45,7 +45,8 @@ async def run(settings: Settings, sample: Path | None) -> None:
     """Start everything, show the main job on a sample, and stop; raises MemoryBankError where it fails."""
     conversation = read(sample or paths.configs() / "samples" / SAMPLE)
     async with up(settings) as api:
-        await _Demonstration(Remote(api.url), conversation).show()
+        with Remote(api.url) as remote:
+            await _Demonstration(remote, conversation).show()
 
 
 class _Demonstration:

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import httpx
 
@@ -18,7 +19,7 @@ CONNECT_SECONDS = 10.0
 
 
 class Remote:
-    """The HTTP API at one address."""
+    """The HTTP API at one address; a context manager."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
@@ -30,6 +31,14 @@ class Remote:
     def here(cls) -> "Remote":
         """Return the server that MEMORYBANK_URL names, else the one of this installation's settings."""
         return cls(os.environ.get(URL_VARIABLE) or local_url(load().server))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
 
     def request(
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
