@@ -49,7 +49,9 @@ def run(factory: Factory, settings: WorkerSettings, parent: int | None = None) -
             "worker_shutdown", worker
         )  # the loop's thread is no daemon: it would keep us for ever
         return 1
-    _log.info("the worker is ready: %d operations at once", settings.concurrency)
+    # Whoever started us with a parent hears of the parent.
+    level = logging.INFO if parent is None else logging.DEBUG
+    _log.log(level, "the worker is ready: %d operations at once", settings.concurrency)
     healthy = _wait_for_the_end(worker, place, parent)
     _drain(broker, place, settings.grace_seconds)
     worker.stop(timeout=int(CANCEL_SECONDS * 1000))

@@ -22,7 +22,7 @@ SAMPLE = "harbour.json"
 #: Seconds between two looks at the operation.
 POLL_SECONDS = 0.1
 #: Facts and entities that are printed; the rest is a command away.
-SHOWN_FACTS = 40
+SHOWN_FACTS = 100
 #: Hits that are printed of a recall, and the tokens it may return.
 SHOWN_HITS, HIT_TOKENS = 5, 300
 #: Questions asked; of a text that brings none, about the names it mentions most.
