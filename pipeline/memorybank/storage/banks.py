@@ -114,6 +114,7 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     await operations.clear(connection, row["id"])
     if await fetch_one(connection, "banks.lock_all", bank) is None:
         return Deleted()
+    await execute(connection, "banks.lock_documents", bank)
     counts = await fetch_row(connection, "banks.held", bank)
     for step in ("postings", "embeddings", "unit_links", "unit_entities", "units"):
         await execute(connection, f"banks.delete_{step}", bank)

@@ -41,7 +41,7 @@ class NewDocument:
 
 
 async def lock(connection: Connection, bank: int, ids: Sequence[str]) -> dict[str, Held]:
-    """Return those of the documents that exist, held in the order of their ids until the transaction ends."""
+    """Return those of the documents that exist, held in the order of their numbers until the transaction ends."""
     rows = await fetch_all(connection, "documents.lock", {"bank": bank, "ids": list(ids)})
     return {row["id"]: _held(row) for row in rows}
 

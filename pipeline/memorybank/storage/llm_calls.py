@@ -12,7 +12,7 @@ from memorybank.audience import Viewer
 from memorybank.errors import NotFound
 from memorybank.ids import new_id
 from memorybank.storage.copying import copy_records
-from memorybank.storage.queries import Connection, fetch_row
+from memorybank.storage.queries import Connection, execute, fetch_row
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ async def add(connection: Connection, caller: Caller, calls: Sequence[Call]) -> 
     Raises NotFound when the bank or the operation was deleted meanwhile.
     """
     try:
-        await copy_records(connection, "llm_calls.copy", [_record(caller, call) for call in calls])
+        async with connection.transaction():
+            await execute(connection, "llm_calls.hold_operation", {"operation": caller.operation})
+            await copy_records(connection, "llm_calls.copy", [_record(caller, call) for call in calls])
     except errors.ForeignKeyViolation as error:
         raise NotFound("the bank or the operation that asked was deleted") from error
 

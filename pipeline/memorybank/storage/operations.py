@@ -89,7 +89,10 @@ class OperationFilter:
 
 
 async def submit(connection: Connection, operations: Sequence[NewOperation]) -> None:
-    """Queue operations in the caller's transaction, ring with its commit; raises Conflict for a known id."""
+    """Queue operations in the caller's transaction, ring with its commit.
+
+    Raises Conflict for a known id, NotFound when their bank was deleted meanwhile.
+    """
     at = clock.now()
     rows = [
         vars(operation)
@@ -105,6 +108,8 @@ async def submit(connection: Connection, operations: Sequence[NewOperation]) -> 
         await execute_many(connection, "operations.insert", rows)
     except errors.UniqueViolation as error:
         raise Conflict("an operation with this id exists already") from error
+    except errors.ForeignKeyViolation as error:
+        raise NotFound("the bank was deleted meanwhile") from error
     if any(not operation.rung and not operation.is_parent for operation in operations):
         await _ring(connection)
 

@@ -66,6 +66,11 @@ WHERE %(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpo
 -- Keeps new rows out of a bank that goes.
 SELECT id FROM bank WHERE id = %(bank)s FOR UPDATE
 
+-- name: lock_documents
+-- audience: the whole bank goes, whoever may see its rows
+-- Waits for documents that are being deleted or written, in the order in which everybody locks them.
+SELECT number FROM document WHERE bank = %(bank)s ORDER BY number FOR UPDATE
+
 -- name: held
 -- audience: the whole bank goes, whoever may see its rows
 -- What a bank holds.

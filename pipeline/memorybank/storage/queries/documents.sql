@@ -1,8 +1,8 @@
 -- name: lock
 -- audience: an operation stages its own documents; the caller compares their audience with that of its claim
--- Documents about to be written, locked in the order of their ids so that two that share several never deadlock.
+-- Documents about to be written, locked in the order of their numbers, as by all who lock several: no deadlock.
 SELECT number, id, audience_id, original_text, retain_params, tags, submitted_at
-FROM document WHERE bank = %(bank)s AND id = ANY(%(ids)s) ORDER BY id FOR UPDATE
+FROM document WHERE bank = %(bank)s AND id = ANY(%(ids)s) ORDER BY number FOR UPDATE
 
 -- name: put
 -- Writes a document. Its audience never changes.

@@ -1,3 +1,8 @@
+-- name: hold_operation
+-- audience: a lock, nothing is read
+-- Who deletes a bank locks its operations, then the bank: so the operation comes first here too.
+SELECT 1 FROM operation WHERE id = %(operation)s FOR KEY SHARE
+
 -- name: copy
 -- audience: rows are only added, for the audience of the caller
 -- Attempts at a model, failed ones too.
