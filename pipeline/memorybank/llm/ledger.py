@@ -19,8 +19,6 @@ class Attempt:
     usage: TokenUsage
     duration_ms: float
     created_at: datetime
-    answer_format: str
-    finish_reason: str = ""
 
 
 class Ledger(Protocol):

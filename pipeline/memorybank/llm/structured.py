@@ -35,8 +35,8 @@ async def structured(
     validate: Callable[[Any], Result],
     budget: Budget,
     ledger: Ledger | None = None,
-) -> tuple[Result, list[Attempt]]:
-    """Ask until a reply parses and `validate` takes it; return what it made of it, and the attempts.
+) -> Result:
+    """Ask until a reply parses and `validate` takes it; return what it made of it.
 
     `validate` gets the JSON value in the outer shape of `request.schema`; it raises ModelMalformed, with a
     reason that quotes no content, when nothing in it is usable.
@@ -52,8 +52,8 @@ async def structured(
 
 async def written(
     model: LanguageModel, request: ChatRequest, budget: Budget, ledger: Ledger | None = None
-) -> tuple[ChatReply, list[Attempt]]:
-    """Ask until there is text, or a tool call, and return the reply without thinking text, and the attempts.
+) -> ChatReply:
+    """Ask until there is text, or a tool call, and return the reply without thinking text.
 
     Raises as `structured` does.
     """
@@ -88,10 +88,9 @@ class _Call(Generic[Result]):
     read: Callable[[ChatReply], Result]
     budget: Budget
     ledger: Ledger | None
-    attempts: list[Attempt] = field(default_factory=list)
     tried: Tried = field(default_factory=Tried)
 
-    async def run(self) -> tuple[Result, list[Attempt]]:
+    async def run(self) -> Result:
         """Attempt, and change the request by the policy, until it is answered or given up."""
         profile = self.model.profile(self.request.stage)
         asked = replace(self.request, answer_format=max(self.request.answer_format, profile.answer_format))
@@ -102,7 +101,7 @@ class _Call(Generic[Result]):
             if error is None:
                 # What the endpoint needed this time it will need next time.
                 profile.answer_format = max(profile.answer_format, asked.answer_format)
-                return cast(Result, result), self.attempts
+                return cast(Result, result)
             step = self._next(error, asked)
             if step is None:
                 raise error
@@ -131,10 +130,7 @@ class _Call(Generic[Result]):
             usage=reply.usage if reply else TokenUsage(),
             duration_ms=(time.perf_counter() - begun) * 1000,
             created_at=at,
-            answer_format=asked.answer_format.name.lower() if asked.schema else "text",
-            finish_reason=reply.finish_reason if reply else "",
         )
-        self.attempts.append(attempt)
         if self.ledger is not None:
             await self.ledger.record(attempt)
         return reply, result, failure

@@ -116,7 +116,7 @@ class Reflect:
             question=run.query.query,
         )
         began = time.perf_counter()
-        reply, _ = await written(model, self._request(prompt), self._budget(), run.ledger)
+        reply = await written(model, self._request(prompt), self._budget(), run.ledger)
         run.calls.append(Asked("final", _since(began)))
         return templates.unescaped(reply.content)
 
@@ -133,7 +133,7 @@ class Reflect:
         request = self._request(prompt, dict(schema))
         began = time.perf_counter()
         try:
-            output, _ = await structured(model, request, _object, self._budget(), run.ledger)
+            output = await structured(model, request, _object, self._budget(), run.ledger)
         except ModelError as error:
             return None, error.message
         finally:

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 from memorybank import templates
 from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import ChatRequest, LanguageModel
-from memorybank.llm.ledger import Attempt, Ledger
+from memorybank.llm.ledger import Ledger
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.structured import structured
-from memorybank.model import EntityInput, Fact, TokenUsage
+from memorybank.model import Fact
 from memorybank.retain import facts, schema
 from memorybank.retain.chunking import ChunkSize, chunk
 from memorybank.settings import BankConfig
@@ -40,18 +40,15 @@ class ChunkWork:
     context: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     narrator: str = ""
-    entities: tuple[EntityInput, ...] = ()
     ledger: Ledger | None = None
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """The facts of a chunk, what they cost, what was dropped by reason, and how often a model was asked."""
+    """The facts of a chunk, and how many were dropped by reason."""
 
     facts: tuple[Fact, ...] = ()
-    usage: TokenUsage = field(default_factory=TokenUsage)
     dropped: Mapping[str, int] = field(default_factory=dict)
-    attempts: int = 0
 
     def followed_by(self, other: "Extraction") -> "Extraction":
         """Return both as one: facts in order, causes kept."""
@@ -60,10 +57,7 @@ class Extraction:
             replace(fact, causes=tuple(cause + shift for cause in fact.causes)) for fact in other.facts
         )
         return Extraction(
-            (*self.facts, *moved)[: facts.MAX_FACTS],
-            self.usage + other.usage,
-            Counter(self.dropped) + Counter(other.dropped),
-            self.attempts + other.attempts,
+            (*self.facts, *moved)[: facts.MAX_FACTS], Counter(self.dropped) + Counter(other.dropped)
         )
 
 
@@ -124,16 +118,15 @@ class ModelExtractor:
             max_output_tokens=self.asking.max_output_tokens,
         )
         reading = _Reading()
-        attempts = _Attempts(chunk.ledger)
         budget = Budget(self.asking.attempts, self.asking.patience)
         try:
-            answer, _ = await structured(self.model, request, reading.take, budget, attempts)
+            answer = await structured(self.model, request, reading.take, budget, chunk.ledger)
         except ModelMalformed:
             if not reading.best.drafts:
                 raise
             answer = reading.best
         made, dropped = facts.build(answer, facts.Source(chunk.text, chunk.anchor, prompt.system))
-        return Extraction(made, attempts.usage, dropped, attempts.count)
+        return Extraction(made, dropped)
 
 
 @dataclass
@@ -150,27 +143,6 @@ class _Reading:
         if answer.malformed_share > BEARABLE_SHARE:
             raise ModelMalformed(f"{answer.malformed_share:.0%} of its facts are no objects with a `what`")
         return answer
-
-
-@dataclass
-class _Attempts:
-    """Counts attempts and passes them on."""
-
-    then: Ledger | None
-    count: int = 0
-    spent: TokenUsage = field(default_factory=TokenUsage)
-
-    async def record(self, attempt: Attempt) -> None:
-        """Count one attempt."""
-        self.count += 1
-        self.spent += attempt.usage
-        if self.then is not None:
-            await self.then.record(attempt)
-
-    @property
-    def usage(self) -> TokenUsage:
-        """What the attempts cost together."""
-        return TokenUsage(**vars(self.spent))
 
 
 def _halves(text: str) -> list[str]:

@@ -21,7 +21,7 @@ from memorybank.errors import (
 )
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.stored_ledger import StoredLedger
-from memorybank.model import Bank, EntityInput
+from memorybank.model import Bank
 from memorybank.operations import ERROR_SAMPLE, Outcome
 from memorybank.retain import writing
 from memorybank.retain.extraction import ChunkWork, Extractor
@@ -33,6 +33,7 @@ from memorybank.storage import chunks, llm_calls, models, retains, units
 from memorybank.storage.chunks import Counts, Pending
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
+from memorybank.storage.queries import Connection
 
 #: What a chunk can be lost to: the next one may still work.
 LOST = (ModelRefused, ModelTruncated, ModelMalformed)
@@ -131,7 +132,6 @@ class Job:
             metadata=about.metadata,
             # A bank id is an address, not a name that facts may speak of.
             narrator="" if self.bank.name == self.bank.bank_id else self.bank.name,
-            entities=tuple(EntityInput(name, kind) for name, kind in about.entities),
             ledger=StoredLedger(
                 self.database, Caller(claim.bank, claim.audience_id, claim.lease.operation_id)
             ),
@@ -175,7 +175,7 @@ class Job:
         rows = [known[fact.text_hash] for fact in facts]
         return Group(done, np.stack(rows) if rows else np.empty((0, dimensions), np.float32), model)
 
-    async def _model_number(self, connection: Any) -> int:
+    async def _model_number(self, connection: Connection) -> int:
         if self._model is None:
             self._model = await models.embedding_model(
                 connection, self.embedder.model, self.embedder.dimensions

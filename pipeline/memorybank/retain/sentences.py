@@ -16,7 +16,7 @@ class SentenceExtractor:
         """Return the statements of a chunk."""
         found = extract(chunk.text, chunk.anchor, context=chunk.context)
         made, dropped = facts.once(_fact(finding) for finding in found)
-        return Extraction(made, dropped=dropped)
+        return Extraction(made, dropped)
 
 
 def _fact(finding: Finding) -> Fact:

@@ -39,7 +39,7 @@ class VerbatimExtractor:
             place_name=next((fact.place_name for fact in found.facts if fact.place_name), None),
             entities=tuple(names),
         )
-        return Extraction((fact,), found.usage, {}, found.attempts)
+        return Extraction((fact,))
 
 
 def _whole(chunk: ChunkWork) -> Fact:

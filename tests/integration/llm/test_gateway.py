@@ -98,7 +98,7 @@ async def outcome(server: ScriptedLLM, model: LitellmModel | None = None, text: 
         found.waits.append(seconds)
 
     try:
-        found.facts, _ = await structured(model, request(text), whats, Budget(pause=pause), found.ledger)
+        found.facts = await structured(model, request(text), whats, Budget(pause=pause), found.ledger)
     except errors.ModelError as error:
         found.error = error
     found.known = model.profile("retain").answer_format
@@ -282,10 +282,10 @@ async def test_a_held_call_can_be_cancelled(server: ScriptedLLM) -> None:
 async def test_text_and_tools_come_through(server: ScriptedLLM) -> None:
     facts = templates.fence("facts", '{"id": 3, "text": "Ada keeps bees"}', "n")
     plain = ChatRequest("reflect", "Answer.", f"{facts}\nQuestion: What does Ada keep?")
-    reply, _ = await written(model_at(server), plain, Budget())
+    reply = await written(model_at(server), plain, Budget())
     assert reply.content == "Ada keeps bees [3]" and reply.finish_reason == "stop"
     tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
-    reply, _ = await written(model_at(server), replace(plain, tools=(tool,)), Budget())
+    reply = await written(model_at(server), replace(plain, tools=(tool,)), Budget())
     assert [call.name for call in reply.tool_calls] == ["recall"]
 
 
