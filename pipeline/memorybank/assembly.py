@@ -8,7 +8,7 @@ from functools import partial
 from memorybank.audience import Viewer
 from memorybank.errors import ModelMisconfigured
 from memorybank.llm import litellm_client
-from memorybank.llm.client import LanguageModel, StageModel
+from memorybank.llm.client import LanguageModel
 from memorybank.llm.embedding import Embedder, OnnxMiniLM, RemoteEmbedder
 from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.litellm_client import LitellmModel
@@ -25,7 +25,6 @@ from memorybank.settings import (
     STAGES,
     BankConfig,
     EmbeddingSettings,
-    LlmSettings,
     Settings,
     Stage,
     stage_model,
@@ -75,7 +74,7 @@ class Evidently:
 async def assembled(settings: Settings, database: Database) -> AsyncIterator[Parts]:
     """Give the stages; raises ModelMisconfigured when a model cannot be used."""
     embedder = await _embedder(settings.embeddings, database)
-    model = LitellmModel({stage: _stage_model(stage_model(settings, stage)) for stage in STAGES})
+    model = LitellmModel({stage: stage_model(settings, stage) for stage in STAGES})
     reads = _used(model, settings, "retain")
     retain_model = stage_model(settings, "retain")
     patience = Patience(retain_model.backoff_seconds, retain_model.backoff_cap_seconds)
@@ -94,18 +93,6 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
 def _used(model: LanguageModel, settings: Settings, stage: Stage) -> LanguageModel | None:
     """Return the model of a stage; None where the extractive engine does its work."""
     return None if stage_model(settings, stage).extractive else model
-
-
-def _stage_model(own: LlmSettings) -> StageModel:
-    return StageModel(
-        model=own.model,
-        base_url=own.base_url or None,
-        api_key=own.api_key or None,
-        timeout_seconds=own.timeout_seconds,
-        temperature=own.temperature,
-        max_concurrent=own.max_concurrent,
-        extra_body=own.extra_body,
-    )
 
 
 async def _embedder(own: EmbeddingSettings, database: Database) -> Embedder | RemoteEmbedder:

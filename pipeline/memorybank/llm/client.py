@@ -1,12 +1,12 @@
 """What a stage says to a language model and gets back: types only, no provider."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from memorybank.model import TokenUsage
+from memorybank.settings import Stage
 
-Stage = Literal["retain", "reflect", "consolidation"]
 Message = dict[str, Any]
 
 
@@ -62,20 +62,6 @@ class ChatReply:
     model: str
     refusal: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
-
-
-@dataclass(frozen=True)
-class StageModel:
-    """The model of one stage, as configured. `model` in litellm's form, e.g. "openai/gpt-4o-mini"."""
-
-    model: str
-    base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
-    timeout_seconds: float = 120.0
-    temperature: float | None = None
-    max_concurrent: int = 8
-    extra_body: dict[str, Any] | None = None
-    strict_schema: bool = False
 
 
 @dataclass

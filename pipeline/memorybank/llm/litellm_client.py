@@ -13,18 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memorybank.errors import ModelMalformed, ModelUnavailable
-from memorybank.llm.client import (
-    AnswerFormat,
-    ChatReply,
-    ChatRequest,
-    ModelProfile,
-    Stage,
-    StageModel,
-    ToolCall,
-)
+from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, ModelProfile, ToolCall
 from memorybank.llm.provider_errors import typed
 from memorybank.llm.structured import asked_for
 from memorybank.model import TokenUsage
+from memorybank.settings import LlmSettings, Stage
 
 #: Seconds by which our time limit lies behind that of the provider's client, which can name the cause.
 GRACE = 1.0
@@ -64,8 +57,8 @@ class LitellmModel:
     about the models.
     """
 
-    stages: Mapping[Stage, StageModel]
-    _profiles: dict[tuple[str, str | None], ModelProfile] = field(default_factory=dict, repr=False)
+    stages: Mapping[Stage, LlmSettings]
+    _profiles: dict[tuple[str, str], ModelProfile] = field(default_factory=dict, repr=False)
     _slots: dict[Stage, asyncio.Semaphore] = field(default_factory=dict, repr=False)
 
     def profile(self, stage: Stage) -> ModelProfile:
@@ -121,9 +114,9 @@ def raised(litellm: Any) -> tuple[type[Exception], ...]:
     )
 
 
-def arguments(model: StageModel, request: ChatRequest) -> dict[str, Any]:
+def arguments(model: LlmSettings, request: ChatRequest) -> dict[str, Any]:
     """Return the arguments of one completion. Retries are ours, so the provider's client makes none."""
-    system, response_format = asked_for(request, model.strict_schema)
+    system, response_format = asked_for(request)
     asked: dict[str, Any] = {
         "model": model.model,
         "messages": [
@@ -131,15 +124,15 @@ def arguments(model: StageModel, request: ChatRequest) -> dict[str, Any]:
             {"role": "user", "content": request.user},
             *request.messages,
         ],
-        "base_url": model.base_url,
-        "api_key": model.api_key,
+        "base_url": model.base_url or None,
+        "api_key": model.api_key or None,
         "timeout": model.timeout_seconds,
         "temperature": model.temperature,
         "max_tokens": request.max_output_tokens,
         "response_format": response_format,
         "tools": list(request.tools) or None,
         "tool_choice": request.tool_choice,
-        "extra_body": model.extra_body,
+        "extra_body": model.extra_body or None,
         "num_retries": 0,
         "max_retries": 0,
         # A model that knows no temperature is asked without. `_expressible` sees to the response_format.

@@ -114,25 +114,20 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
     return found
 
 
-def portable(schema: Schema, strict: bool = False) -> Schema:
-    """Return the schema without the keywords that providers refuse.
-
-    `strict`: in the form of strict modes, every object closed and every property required.
-    """
+def portable(schema: Schema) -> Schema:
+    """Return the schema without the keywords that providers refuse."""
     cleaned: Schema = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):
-            cleaned[key] = {name: portable(inner, strict) for name, inner in value.items()}
+            cleaned[key] = {name: portable(inner) for name, inner in value.items()}
         elif key not in _REFUSED:
-            cleaned[key] = _portable_value(value, strict)
-    if strict and "properties" in cleaned:
-        cleaned |= {"additionalProperties": False, "required": list(cleaned["properties"])}
+            cleaned[key] = _portable_value(value)
     return cleaned
 
 
-def _portable_value(value: Any, strict: bool) -> Any:
+def _portable_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return portable(value, strict)
+        return portable(value)
     if isinstance(value, list):
-        return [portable(item, strict) if isinstance(item, dict) else item for item in value]
+        return [_portable_value(item) for item in value]
     return value

@@ -172,21 +172,17 @@ def _user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def asked_for(request: ChatRequest, strict: bool = False) -> tuple[str, dict[str, Any] | None]:
+def asked_for(request: ChatRequest) -> tuple[str, dict[str, Any] | None]:
     """Return the system text and `response_format` that ask for the schema in the request's answer format."""
     if request.schema is None:
         return request.system, None
-    schema = portable(request.schema, strict)
+    schema, name = portable(request.schema), request.schema_name or "answer"
     if request.answer_format is AnswerFormat.JSON_SCHEMA:
-        described: dict[str, Any] = {"name": request.schema_name or "answer", "schema": schema}
-        return request.system, {
-            "type": "json_schema",
-            "json_schema": described | ({"strict": True} if strict else {}),
-        }
+        return request.system, {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
     written_out = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     system = (
         f"{request.system}\n\nAnswer with one JSON object and nothing else: no fence, no remark. "
-        f"It follows the JSON schema `{request.schema_name or 'answer'}`:\n{written_out}"
+        f"It follows the JSON schema `{name}`:\n{written_out}"
     )
     json_object = request.answer_format is AnswerFormat.JSON_OBJECT
     return system, {"type": "json_object"} if json_object else None

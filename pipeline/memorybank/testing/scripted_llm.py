@@ -4,7 +4,7 @@ In a test:
 
     with ScriptedLLM() as server:
         server.fail("rate_limited", times=2, seconds=0.1)
-        ... StageModel("openai/scripted", base_url=server.base_url, api_key="none") ...
+        ... llm.model "openai/scripted", llm.base_url server.base_url, llm.api_key "none" ...
         assert server.calls == 3
 
 As a process: `python -m memorybank.testing.scripted_llm --port 9099 --latency 0.2`; then over HTTP

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile, Stage
+from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
 from memorybank.model import TokenUsage
+from memorybank.settings import Stage
 
 Answer = Callable[[str], Any]
 

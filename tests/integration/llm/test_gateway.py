@@ -12,13 +12,14 @@ import pytest
 
 from memorybank import errors, templates
 from memorybank.llm import litellm_client
-from memorybank.llm.client import AnswerFormat, ChatRequest, StageModel
+from memorybank.llm.client import AnswerFormat, ChatRequest
 from memorybank.llm.embedding import embed
 from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.llm.retry import Budget, OutOfRoom, Unclosed
 from memorybank.llm.structured import structured, written
+from memorybank.settings import defaults
 from memorybank.testing.embedder import HashingEmbedder
 from memorybank.testing.scripted_faults import KINDS
 from memorybank.testing.scripted_llm import EMBEDDING_WORDS, ScriptedLLM
@@ -59,8 +60,9 @@ async def server(endpoint: ScriptedLLM) -> AsyncIterator[ScriptedLLM]:
 
 
 def model_at(server: ScriptedLLM, **settings: Any) -> LitellmModel:
-    shared = StageModel("openai/scripted", server.base_url, "none", timeout_seconds=0.5, temperature=0.1)
-    configured = replace(shared, **settings)
+    here = {"model": "openai/scripted", "base_url": server.base_url, "api_key": "none"}
+    limits = {"timeout_seconds": 0.5, "temperature": 0.1}
+    configured = defaults().llm.model_copy(update=here | limits | settings)
     return LitellmModel({"retain": configured, "reflect": configured, "consolidation": configured})
 
 
@@ -287,12 +289,6 @@ async def test_text_and_tools_come_through(server: ScriptedLLM) -> None:
     tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
     reply = await written(model_at(server), replace(plain, tools=(tool,)), Budget())
     assert [call.name for call in reply.tool_calls] == ["recall"]
-
-
-async def test_a_strict_schema_is_closed(server: ScriptedLLM) -> None:
-    await outcome(server, model_at(server, strict_schema=True))
-    described = server.requests[0]["response_format"]["json_schema"]
-    assert described["strict"] is True and described["schema"]["additionalProperties"] is False
 
 
 async def test_a_provider_without_response_format_is_asked_in_words(

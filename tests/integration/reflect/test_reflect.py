@@ -12,11 +12,11 @@ import pytest
 from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, ModelRefused, TimedOut
-from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile, Stage
+from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
 from memorybank.model import Bank, FactType, Hit, Scores, TokenUsage
 from memorybank.reflect.query import Evidence, ReflectQuery, Scope
 from memorybank.reflect.stage import UNKNOWN, Reflect
-from memorybank.settings import BankConfig, Settings
+from memorybank.settings import BankConfig, Settings, Stage
 from memorybank.storage import banks
 from memorybank.storage.pool import Database
 

@@ -6,9 +6,9 @@ import pytest
 from retain_world import World, item
 
 from memorybank.llm import litellm_client
-from memorybank.llm.client import StageModel
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.operations import Status
+from memorybank.settings import defaults
 from memorybank.testing.scripted_llm import ScriptedLLM
 
 LINES = [f"Ada: item {n} stands on shelf {n * 7} of the long hall, behind the green door." for n in range(75)]
@@ -25,7 +25,13 @@ def endpoint() -> Iterator[ScriptedLLM]:
 @pytest.fixture
 async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
     endpoint.reset()
-    stage = StageModel("openai/scripted", base_url=endpoint.base_url, api_key="none", timeout_seconds=20)
+    here = {
+        "model": "openai/scripted",
+        "base_url": endpoint.base_url,
+        "api_key": "none",
+        "timeout_seconds": 20,
+    }
+    stage = defaults().llm.model_copy(update=here)
     world.model = LitellmModel({"retain": stage, "reflect": stage, "consolidation": stage})
     yield world
     await litellm_client.close()

@@ -29,12 +29,6 @@ def test_refused_keywords_go_and_properties_of_the_same_name_stay() -> None:
     }
 
 
-def test_strict_closes_objects_and_requires_everything() -> None:
-    strict = portable(SCHEMA, strict=True)
-    assert strict["additionalProperties"] is False
-    assert strict["required"] == ["title", "pattern", "either", "kind"]
-
-
 def test_items_by_reference_are_recognised() -> None:
     schema = {
         "properties": {"facts": {"type": "array", "items": {"$ref": "#/$defs/Fact"}}},
