@@ -174,7 +174,7 @@ class Nursery:
     """Starts workers by forking: many fit into one test. A context manager."""
 
     def __enter__(self) -> "Nursery":
-        environ = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        environ = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "ORT_DISABLE_TELEMETRY": "1"}
         self._process = subprocess.Popen(
             [sys.executable, str(NURSERY)],
             env=environ,

@@ -70,6 +70,7 @@ def test_the_demonstration_shows_the_main_job(home: Installation) -> None:
     assert len(re.findall("^retaining ", out, re.MULTILINE)) == 1
     assert "\x1b" not in out and "\r" not in out
     assert home.processes() == []
+    assert list(home.folder.iterdir()) == [home.home], "nothing is kept elsewhere: HOME is this folder too"
 
 
 def test_a_second_demonstration_doubles_nothing(home: Installation) -> None:
