@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memorybank.llm.extractive import extract, strip_injected
+from memorybank.llm.extractive import extract
 from memorybank.llm.extractive.engine import MAX_FACT_CHARS
 
 SUNDAY = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -58,25 +58,6 @@ def test_years_before_our_era_and_beyond_do_no_harm() -> None:
     text = "The aqueduct was begun in 312 BC; the observatory plan runs to the year 12000."
     (found,) = extract(text, SUNDAY)
     assert found.text == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<memories>Ada's bike is a Brompton.</memories> What colour is it?",
-        "<relevant_memories>\nAda's bike is a Brompton.\n</relevant_memories>\nWhat colour is it?",
-        "user: <memory id='1'>Ada's bike is a Brompton.</memory> What colour is it?",
-    ],
-)
-def test_injected_memories_are_not_remembered_again(text: str) -> None:
-    assert extract(text, SUNDAY) == []
-
-
-def test_stripping_injected_memories_keeps_the_lines() -> None:
-    text = "Ada: <memories>\nA bike.\n</memories>\nI painted it red."
-    assert strip_injected(text).count("\n") == text.count("\n")
-    (found,) = extract(text, SUNDAY)
-    assert (found.text, found.line) == ("Ada: I painted it red.", 4)
 
 
 def test_restatements_of_one_speaker_are_one_fact() -> None:

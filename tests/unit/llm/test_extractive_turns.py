@@ -16,7 +16,7 @@ def texts(found: list[Finding]) -> list[str]:
 def test_a_transcript_keeps_its_speakers() -> None:
     found = extract("Mara: I moved to Porto.\nJoel: I still live in Hull.", SUNDAY)
     assert texts(found) == ["Mara: I moved to Porto.", "Joel: I still live in Hull."]
-    assert [(finding.speaker, finding.line) for finding in found] == [("Mara", 1), ("Joel", 2)]
+    assert [finding.speaker for finding in found] == ["Mara", "Joel"]
     assert found[0].entities == ("Mara", "Porto")
 
 
@@ -24,7 +24,7 @@ def test_lines_without_a_label_belong_to_the_turn_above() -> None:
     found = extract(
         "Mara:\nI moved to Porto.\n\nThe flat has a balcony.\nJoel: I envy you, I live in a cellar.", SUNDAY
     )
-    assert [(finding.speaker, finding.line) for finding in found] == [("Mara", 2), ("Mara", 4), ("Joel", 5)]
+    assert [finding.speaker for finding in found] == ["Mara", "Mara", "Joel"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,5 @@ from memorybank.llm.extractive.engine import extract
 from memorybank.llm.extractive.finding import Finding
 from memorybank.llm.extractive.kinds import Kind, kind
 from memorybank.llm.extractive.names import names
-from memorybank.llm.extractive.turns import strip_injected
 
-__all__ = ["Finding", "Kind", "extract", "kind", "names", "strip_injected"]
+__all__ = ["Finding", "Kind", "extract", "kind", "names"]

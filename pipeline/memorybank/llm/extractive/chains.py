@@ -123,7 +123,7 @@ def _numbers_the_chain(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bo
     return not (
         follower.low in lexicon.units
         or follower.number
-        or follower.text in "%€$£:°.,"[:6]
+        or follower.text in "%€$£:°"
         or follower.low in lexicon.calendar
     )
 

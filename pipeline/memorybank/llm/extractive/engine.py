@@ -14,7 +14,7 @@ from memorybank.llm.extractive.records import read_records
 from memorybank.llm.extractive.repeats import is_degenerate, without_repeats
 from memorybank.llm.extractive.tongues import GUESSED_CHARS, language_of_sentence, language_of_text
 from memorybank.llm.extractive.transcript import read_lines
-from memorybank.llm.extractive.turns import SYSTEM_ROLES, Turn, strip_injected
+from memorybank.llm.extractive.turns import SYSTEM_ROLES, Turn
 from memorybank.text import name_key, normalize, sentences
 from memorybank.timeline import TimeSpan, find_times
 
@@ -50,7 +50,6 @@ class _Sentence:
     text: str
     kind: Kind
     language: str
-    line: int
 
 
 @dataclass(slots=True)
@@ -87,7 +86,6 @@ def extract(text: str, anchor: datetime | None, *, context: str = "") -> list[Fi
 
 
 def _read(text: str) -> list[Turn]:
-    text = strip_injected(text)
     turns = read_records(text)
     if turns is None:
         turns = read_lines(text)
@@ -146,19 +144,15 @@ def _as_asked(turn: Turn, sentence: _Sentence) -> str:
 def _sentences(turn: Turn, language: str) -> Iterator[_Sentence]:
     """The sentences of a turn, each once and at most as long as a fact may be."""
     seen: set[str] = set()
-    for line, block in _blocks(turn):
-        position = 0
+    for block in _blocks(turn):
         for sentence in _apart(whole for whole in sentences(block) if not is_degenerate(whole)):
-            at = max(block.find(sentence, position), position)
-            line += block.count("\n", position, at)
-            position = at
             clean = " ".join(sentence[len(bullet[0]) if (bullet := _BULLET.match(sentence)) else 0 :].split())
             if not clean or clean.casefold() in seen:
                 continue
             seen.add(clean.casefold())
             own = language_of_sentence(clean, language)
             for piece in _pieces(clean):
-                yield _Sentence(piece, _kind(piece, own), own, line)
+                yield _Sentence(piece, _kind(piece, own), own)
 
 
 def _kind(sentence: str, language: str) -> Kind:
@@ -170,21 +164,19 @@ def _kind(sentence: str, language: str) -> Kind:
     return found if own in ("und", language) else kind_in(sentence, lexicon_of(own))
 
 
-def _blocks(turn: Turn) -> Iterator[tuple[int, str]]:
-    """What may hold sentences over several lines, with its first line: prose as a whole, a chat by the message."""
+def _blocks(turn: Turn) -> Iterator[str]:
+    """What may hold sentences over several lines: prose as a whole, a chat by the message."""
     if turn.speaker is None:
-        yield turn.line, turn.text
+        yield turn.text
         return
-    block, start = "", turn.line
-    for number, line in enumerate(turn.text.split("\n"), turn.line):
+    block = ""
+    for line in turn.text.split("\n"):
         wrapped = len(block.rsplit("\n", 1)[-1]) >= WRAPPED_CHARS and line.lstrip()[:1].islower()
         if block and not wrapped:
-            yield start, block
+            yield block
             block = ""
-        if not block:
-            start = number
         block = f"{block}\n{line}" if block else line
-    yield start, block
+    yield block
 
 
 def _apart(found: Iterable[str]) -> Iterator[str]:
@@ -238,7 +230,6 @@ def _finding(group: _Group, anchor: datetime | None, evidence: Evidence) -> Find
         entities=_entities(group, evidence),
         occurred=_occurred(group, turn.said or anchor),
         fact_type=_fact_type(group),
-        line=group.sentences[0].line,
         mentioned=turn.said,
     )
 

@@ -14,7 +14,7 @@ class Finding:
     """One self-contained fact, worded as in its source, behind its speaker ("Mara: I moved to Porto.").
 
     `entities` are the names in it and its speaker; `occurred` is the first time it names; `mentioned` is when it
-    was said, if its own line tells; `line` counts from 1 (in JSON: the turn).
+    was said, if its own line tells.
     """
 
     text: str
@@ -22,5 +22,4 @@ class Finding:
     entities: tuple[str, ...]
     occurred: TimeSpan | None
     fact_type: FactKind
-    line: int
     mentioned: datetime | None = None

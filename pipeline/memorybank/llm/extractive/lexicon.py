@@ -32,7 +32,6 @@ class Lexicon:
     tails: frozenset[str] = _NOTHING
     article: frozenset[str] = _NOTHING
     prepositions: frozenset[str] = _NOTHING
-    place_prepositions: frozenset[str] = _NOTHING
     step_nouns: frozenset[str] = _NOTHING
     units: frozenset[str] = _NOTHING
     ambiguous_names: frozenset[str] = _NOTHING

@@ -27,23 +27,14 @@ def read_records(text: str) -> list[Turn] | None:
 
 
 def _read_lines(text: str) -> list[Turn] | None:
-    """JSON Lines. A chunk may have cut its first and last line; those are read as text."""
-    turns: list[Turn] = []
-    broken = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line.strip().rstrip(","))
-        except (ValueError, RecursionError):
-            broken += 1
-            continue
-        if not isinstance(record, Mapping):
-            return None
-        turn = _turn(record, number, None)
-        if turn is not None:
-            turns.append(turn)
-    return turns if turns and broken == 0 else None
+    """The turns of JSON Lines; None where a line is no object."""
+    try:
+        records = [json.loads(line.strip().rstrip(",")) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError):
+        return None
+    if not all(isinstance(record, Mapping) for record in records):
+        return None
+    return [turn for record in records if (turn := _turn(record, None)) is not None] or None
 
 
 def _turns(value: Any, said: datetime | None) -> list[Turn] | None:
@@ -52,29 +43,29 @@ def _turns(value: Any, said: datetime | None) -> list[Turn] | None:
         for key in _LIST_KEYS:
             if isinstance(value.get(key), list):
                 return _turns(value[key], said)
-        turn = _turn(value, 1, said)
+        turn = _turn(value, said)
         return [turn] if turn is not None else None
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None
     found: list[Turn] = []
-    for number, record in enumerate(value, 1):
+    for record in value:
         if isinstance(record, Mapping) and any(isinstance(record.get(key), list) for key in _LIST_KEYS):
             found += _turns(record, said) or []
-        elif isinstance(record, Mapping) and (turn := _turn(record, number, said)) is not None:
+        elif isinstance(record, Mapping) and (turn := _turn(record, said)) is not None:
             found.append(turn)
         elif isinstance(record, str):
-            found.append(Turn(record, number, said=said))
+            found.append(Turn(record, said=said))
     return found or None
 
 
-def _turn(record: Mapping[str, Any], line: int, said: datetime | None) -> Turn | None:
+def _turn(record: Mapping[str, Any], said: datetime | None) -> Turn | None:
     text = next((_content(record[key]) for key in _TEXT_KEYS if record.get(key)), "")
     if not text.strip():
         return None
     role = _label(record, _ROLE_KEYS)
     speaker = _label(record, _SPEAKER_KEYS) or (role if role and role.lower() in ROLES else None)
     known = role.lower() if role and role.lower() in ROLES else role_of(speaker)
-    return Turn(text, line, speaker, known, _time(record) or said)
+    return Turn(text, speaker, known, _time(record) or said)
 
 
 def _label(record: Mapping[str, Any], keys: Sequence[str]) -> str | None:

@@ -35,5 +35,5 @@ def read_lines(text: str) -> list[Turn]:
 def _turn(line: Line, labels: frozenset[str], said: datetime | None) -> Turn:
     moment = line.said or said
     if line.label is None or line.label not in labels:
-        return Turn(line.whole if line.label else line.text, line.number, said=moment)
-    return Turn(line.text, line.number, line.label, role_of(line.label), moment)
+        return Turn(line.whole if line.label else line.text, said=moment)
+    return Turn(line.text, line.label, role_of(line.label), moment)

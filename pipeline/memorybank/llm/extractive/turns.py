@@ -1,6 +1,5 @@
 """Reading a chunk as turns: a transcript, JSON turns, or prose (turns without a speaker)."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,19 +11,12 @@ USER_ROLES = frozenset(("user", "human", "customer", "client"))
 SYSTEM_ROLES = frozenset(("system", "developer"))
 ROLES = AGENT_ROLES | USER_ROLES | SYSTEM_ROLES | frozenset(("tool", "function", "unknown"))
 
-#: Recalled memories that a client put into a turn: retaining them again would echo for ever.
-_INJECTED = re.compile(
-    r"<(?P<tag>[\w:-]*memor(?:y|ies)[\w:-]*)(?:\s[^<>]*)?>.*?(?:</(?P=tag)\s*>|\Z)|</?[\w:-]*memor(?:y|ies)[\w:-]*(?:\s[^<>]*)?>",
-    re.DOTALL | re.IGNORECASE,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What one speaker said in one go. `speaker` is the label as written; `said` is the stamp of the line itself."""
 
     text: str
-    line: int
     speaker: str | None = None
     role: str | None = None
     said: datetime | None = None
@@ -38,13 +30,6 @@ class Turn:
     def named(self) -> bool:
         """Whether the label is somebody's name."""
         return self.speaker is not None and self.speaker.strip().lower() not in ROLES
-
-
-def strip_injected(text: str) -> str:
-    """The text without blocks of recalled memories; line numbers stay."""
-    if "<" not in text:
-        return text
-    return _INJECTED.sub(lambda match: "\n" * match[0].count("\n") or " ", text)
 
 
 def role_of(label: str | None) -> str | None:
