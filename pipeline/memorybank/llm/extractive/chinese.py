@@ -3,9 +3,9 @@
 import re
 from functools import cache
 
-from memorybank.llm.extractive.cjk import STRUCK, Sheet
+from memorybank.llm.extractive.cjk import STRUCK, Sheet, listed, listed_places
 from memorybank.llm.extractive.evidence import Evidence
-from memorybank.llm.extractive.lexicon import places, word_set, words_of
+from memorybank.llm.extractive.lexicon import word_set, words_of
 
 _HAN = "[\u3400-\u9fff]"
 _BOOK = re.compile(r"[《〈]([^《》〈〉]{1,30})[》〉]")
@@ -34,33 +34,15 @@ def _characters(name: str) -> frozenset[str]:
 
 
 @cache
-def _alternatives(name: str, only: bool | None = None) -> str:
-    """A list as a pattern, the longest first; `only` True or False: with or without the short heads."""
-    words = words_of("zh", name)
-    if only is not None:
-        words = frozenset(word for word in words if (word in words_of("zh", "short_heads")) == only)
-    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
-
-
-@cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     surnames = "".join(_characters("surnames"))
     return {
-        "heads": re.compile(_alternatives("heads")),
-        "addressed": re.compile(f"([{surnames}])({_HAN}{{0,2}}?)({_alternatives('address')})"),
+        "heads": re.compile(listed("zh", "heads")),
+        "addressed": re.compile(f"([{surnames}])({_HAN}{{0,2}}?)({listed('zh', 'address')})"),
         "nicknamed": re.compile(f"[{''.join(_characters('prefixes'))}]({_HAN})"),
-        "surnamed": re.compile(f"(?:{_alternatives('double_surnames')})|[{surnames}]"),
-        "named": re.compile(f"(?:{_alternatives('naming')})({_HAN}{{2,{_NAMED_CHARS}}})"),
+        "surnamed": re.compile(f"(?:{listed('zh', 'double_surnames')})|[{surnames}]"),
+        "named": re.compile(f"(?:{listed('zh', 'naming')})({_HAN}{{2,{_NAMED_CHARS}}})"),
     }
-
-
-@cache
-def _places() -> tuple[str, ...]:
-    return tuple(
-        sorted(
-            (name for name in places() if re.fullmatch(f"{_HAN}+", name)), key=lambda name: (-len(name), name)
-        )
-    )
 
 
 def find_names(sentence: str, evidence: Evidence) -> list[str]:
@@ -73,7 +55,7 @@ def find_names(sentence: str, evidence: Evidence) -> list[str]:
     _take_addressed(sheet)
     _take_nicknames(sheet)
     _take_full_names(sheet)
-    sheet.take_listed(_places(), _OF_PLACE)
+    sheet.take_listed(listed_places(_HAN), _OF_PLACE)
     _take_products(sheet)
     sheet.take_latin()
     return sheet.names()

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from memorybank.llm.extractive.evidence import Evidence
-from memorybank.llm.extractive.lexicon import word_set
+from memorybank.llm.extractive.lexicon import places, word_set, words_of
 
 _LATIN_NAME = re.compile(
     r"[A-Z][A-Za-z]+(?:[ ·&-]+[A-Z0-9][A-Za-z0-9]*)*(?:[ ]?\d{1,4}(?![\d.:年月日号時点%]))?|[a-z]{1,2}[A-Z][a-z]+"
@@ -20,6 +21,24 @@ _COMMON_LATIN = word_set(
 )
 #: Stands in for what was taken out.
 STRUCK = "\x00"
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """The words as a pattern, the longest first."""
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+@cache
+def listed(code: str, name: str) -> str:
+    """One list of a language as a pattern."""
+    return alternatives(words_of(code, name))
+
+
+@cache
+def listed_places(character: str) -> tuple[str, ...]:
+    """The places written in characters of this class alone, the longest first."""
+    written = (name for name in places() if re.fullmatch(f"{character}+", name))
+    return tuple(sorted(written, key=lambda name: (-len(name), name)))
 
 
 class Sheet:
@@ -60,9 +79,9 @@ class Sheet:
         match = _MODEL.match(self.text, end)
         return match.end() if match else end
 
-    def take_listed(self, listed: Iterable[str], not_before: re.Pattern[str]) -> None:
+    def take_listed(self, names: Iterable[str], not_before: re.Pattern[str]) -> None:
         """Listed names, the longest first, unless what follows makes another word of them."""
-        for name in listed:
+        for name in names:
             at = self.text.find(name)
             while at >= 0:
                 end = at + len(name)

@@ -12,7 +12,7 @@ from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of, word_set
 from memorybank.llm.extractive.names import names_in
 from memorybank.llm.extractive.records import read_records
 from memorybank.llm.extractive.repeats import is_degenerate, without_repeats
-from memorybank.llm.extractive.tongues import GUESSED_CHARS, language_of_sentence, language_of_text
+from memorybank.llm.extractive.tongues import GUESSED_CHARS, UNSPACED, language_of_sentence, language_of_text
 from memorybank.llm.extractive.transcript import read_lines
 from memorybank.llm.extractive.turns import SYSTEM_ROLES, Turn
 from memorybank.text import name_key, normalize, sentences
@@ -41,7 +41,6 @@ _ABBREVIATIONS = word_set(
     """
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 _SOFT_BREAK = re.compile(r"[;,:，；、]\s*|\s+")
 
 
@@ -63,7 +62,7 @@ class _Group:
 
     @property
     def body(self) -> str:
-        unspaced = bool(_UNSPACED.search(self.sentences[0].text))
+        unspaced = bool(UNSPACED.search(self.sentences[0].text))
         return ("" if unspaced else " ").join(sentence.text for sentence in self.sentences)
 
     @property
@@ -206,7 +205,7 @@ def _pieces(sentence: str) -> Iterable[str]:
 def _leans(sentence: _Sentence) -> bool:
     """Whether a sentence needs the one before it: it opens with a pronoun, or is a fragment without a name."""
     lexicon: Lexicon = lexicon_of(sentence.language)
-    if _UNSPACED.search(sentence.text):
+    if UNSPACED.search(sentence.text):
         return sentence.text.startswith(tuple(lexicon.dependent))
     words = _WORD.findall(sentence.text.lower().replace("’", "'"))
     if not words or words[0] in lexicon.dependent:
@@ -218,7 +217,7 @@ def _leans(sentence: _Sentence) -> bool:
 
 def _length(sentence: str) -> int:
     """Words; two characters of a script without spaces count as one."""
-    unspaced = len(_UNSPACED.findall(sentence))
+    unspaced = len(UNSPACED.findall(sentence))
     return unspaced // 2 if unspaced else len(_WORD.findall(sentence))
 
 
@@ -253,7 +252,7 @@ def _entities(group: _Group, evidence: Evidence) -> tuple[str, ...]:
 
 def _shortest_name(name: str) -> int:
     """Letters of the shortest name: one in a script of words, two else ("A" in a transcript names nobody)."""
-    return 1 if _UNSPACED.search(name) else 2
+    return 1 if UNSPACED.search(name) else 2
 
 
 def _occurred(group: _Group, anchor: datetime | None) -> TimeSpan | None:
@@ -271,7 +270,7 @@ def _fact_type(group: _Group) -> FactKind:
         return "world"
     for sentence in group.sentences:
         first_person = lexicon_of(sentence.language).first_person
-        if _UNSPACED.search(sentence.text):
+        if UNSPACED.search(sentence.text):
             if any(word in sentence.text for word in first_person):
                 return "experience"
         elif first_person.intersection(_WORD.findall(sentence.text.lower().replace("’", "'"))):

@@ -3,9 +3,9 @@
 import re
 from functools import cache
 
-from memorybank.llm.extractive.cjk import STRUCK, Sheet
+from memorybank.llm.extractive.cjk import STRUCK, Sheet, alternatives, listed, listed_places
 from memorybank.llm.extractive.evidence import Evidence
-from memorybank.llm.extractive.lexicon import places, word_set, words_of
+from memorybank.llm.extractive.lexicon import word_set, words_of
 
 _HAN = "\u3005\u3400-\u9fff"
 _KATAKANA = "ァ-ヺー"
@@ -32,36 +32,20 @@ _HEADED_CHARS = 8
 
 
 @cache
-def _alternatives(name: str) -> str:
-    return "|".join(sorted(map(re.escape, words_of("ja", name)), key=lambda word: (-len(word), word)))
-
-
-@cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    strong = words_of("ja", "surnames") - words_of("ja", "weak_surnames")
-    surnames = "|".join(sorted(strong, key=lambda word: (-len(word), word)))
-    honorifics = _alternatives("honorifics")
+    surnames = alternatives(words_of("ja", "surnames") - words_of("ja", "weak_surnames"))
+    honorifics = listed("ja", "honorifics")
     return {
         "honored": re.compile(f"([{_HAN}]{{1,6}}|[{_KATAKANA}・]{{2,12}}|[ぁ-ん]{{2,5}}?)({honorifics})"),
         "full": re.compile(f"(?<![{_HAN}])({surnames})([{_HAN}]{{0,3}})(?=[ぁ-ん、。！？）」』\x00]|$)"),
-        "all_surnames": re.compile(f"({_alternatives('surnames')})([{_HAN}]{{0,3}})$"),
+        "all_surnames": re.compile(f"({listed('ja', 'surnames')})([{_HAN}]{{0,3}})$"),
         "headed": re.compile(
-            f"([{_HAN}{_KATAKANA}・]{{1,{_HEADED_CHARS}}}?)({_alternatives('heads')})(?![{_HAN}])"
+            f"([{_HAN}{_KATAKANA}・]{{1,{_HEADED_CHARS}}}?)({listed('ja', 'heads')})(?![{_HAN}])"
         ),
-        "particle": re.compile(f"(?:{_alternatives('particles')})|$|[\x00（(]"),
-        "naming": re.compile(f"(?:{_alternatives('naming')})"),
-        "loan": re.compile(f"(?:{_alternatives('loanwords')})+"),
+        "particle": re.compile(f"(?:{listed('ja', 'particles')})|$|[\x00（(]"),
+        "naming": re.compile(f"(?:{listed('ja', 'naming')})"),
+        "loan": re.compile(f"(?:{listed('ja', 'loanwords')})+"),
     }
-
-
-@cache
-def _places() -> tuple[str, ...]:
-    return tuple(
-        sorted(
-            (name for name in places() if re.fullmatch(f"[{_HAN}{_KATAKANA}]+", name) and len(name) > 1),
-            key=lambda name: (-len(name), name),
-        )
-    )
 
 
 def find_names(sentence: str, evidence: Evidence) -> list[str]:
@@ -152,7 +136,7 @@ def _take_full_names(sheet: Sheet) -> None:
 
 
 def _take_places(sheet: Sheet) -> None:
-    for name in _places():
+    for name in listed_places(f"[{_HAN}{_KATAKANA}]"):
         for match in re.finditer(re.escape(name), sheet.text):
             kana = re.match(f"[{_KATAKANA}]", name)
             around = (

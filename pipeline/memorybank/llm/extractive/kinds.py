@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of, word_set
-from memorybank.llm.extractive.tongues import language_of_text
+from memorybank.llm.extractive.tongues import UNSPACED, language_of_text
 
 Kind = Literal["statement", "question", "greeting", "filler"]
 
@@ -29,7 +29,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _APOSTROPHE = str.maketrans("’ʼ`´", "''''")
 _QUESTION = re.compile(r"[?？]+[\s\"'”’»)」』.!！]*(?:[^\w\s]+\s*)?$")
 _CLOSED = re.compile(r"[.!。！]\s*$")
-_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 _HONORED = re.compile(r"^.{1,5}(?:さん|くん|ちゃん|様|さま|先生|君)$")
 _EXCLAIMS = word_set(
     """
@@ -103,7 +102,7 @@ def _exclaims(sentence: str, whole: str) -> bool:
 def _is_address(part: str, lexicon: Lexicon) -> bool:
     """Whether a part only calls somebody: one or two capital words that say nothing."""
     words = _WORD.findall(part)
-    if _UNSPACED.search(part):
+    if UNSPACED.search(part):
         return len(part) <= UNSPACED_ADDRESS or bool(_HONORED.search(part))
     if len(words) > LONGEST_ADDRESS:
         return False

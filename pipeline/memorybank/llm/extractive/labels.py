@@ -8,6 +8,7 @@ from memorybank.llm.extractive.evidence import Evidence
 from memorybank.llm.extractive.latin import is_ordinary
 from memorybank.llm.extractive.lexicon import given_names, lexicon_of, words_of
 from memorybank.llm.extractive.lines import Line
+from memorybank.llm.extractive.tongues import KANA, UNSPACED
 from memorybank.llm.extractive.turns import role_of
 
 #: A text is a transcript if that share of its lines bears a label.
@@ -18,8 +19,6 @@ _NAME_WORDS = 3
 #: "de", "van" are small inside names.
 _SMALL_PART = 3
 
-_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
-_KANA = re.compile("[\u3041-\u30ff]")
 _PHRASE = re.compile("[のはが的了是]")
 
 
@@ -37,7 +36,7 @@ def trusted_labels(lines: Sequence[Line]) -> frozenset[str]:
 def _is_speaker(label: str, transcript: bool) -> bool:
     if role_of(label) is not None or label.lower() in given_names():
         return True
-    if _UNSPACED.search(label):
+    if UNSPACED.search(label):
         return _is_unspaced_speaker(label, transcript)
     words = [word.strip(".'’-").lower() for word in label.split()]
     if _has_ordinary_word(words):
@@ -65,5 +64,5 @@ def _is_unspaced_speaker(label: str, transcript: bool) -> bool:
         return False
     if len(label) <= (_UNSPACED_IN_TRANSCRIPT if transcript else _UNSPACED_ALONE):
         return True
-    reader = japanese if _KANA.search(label) else chinese
+    reader = japanese if KANA.search(label) else chinese
     return label in reader.find_names(label, Evidence())

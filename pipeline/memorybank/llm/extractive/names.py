@@ -1,6 +1,5 @@
 """Names in a sentence: people, places, organisations, products."""
 
-import re
 from collections.abc import Iterable
 
 from memorybank.llm.extractive import chinese, german, japanese, latin
@@ -8,15 +7,13 @@ from memorybank.llm.extractive.evidence import Evidence, known_words
 from memorybank.llm.extractive.lexicon import Lexicon, given_names, lexicon_of, places, word_set
 from memorybank.llm.extractive.quotes import quoted_names
 from memorybank.llm.extractive.tokens import Token, masked, tokenize
-from memorybank.llm.extractive.tongues import language_of_text
+from memorybank.llm.extractive.tongues import KANA, UNSPACED, language_of_text
 from memorybank.text import name_key
 
 #: Longer names are no names.
 LONGEST_NAME = 80
 #: Names of places have at most this many words.
 _PLACE_WORDS = 4
-_HAN_OR_KANA = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
-_KANA = re.compile("[\u3041-\u30ff]")
 #: Places that are ordinary words when written small.
 _SMALL_WORDS = word_set(
     "nice reading bath split turkey china chad hull cork mobile male brest essen lima pune"
@@ -31,8 +28,8 @@ def names(sentence: str, language: str | None = None, *, known: frozenset[str] =
 def names_in(sentence: str, language: str, evidence: Evidence) -> list[str]:
     """The names in a sentence in the light of the text around it."""
     hidden = masked(sentence)
-    if _HAN_OR_KANA.search(hidden):
-        japanese_text = language == "ja" or (language != "zh" and bool(_KANA.search(hidden)))
+    if UNSPACED.search(hidden):
+        japanese_text = language == "ja" or (language != "zh" and bool(KANA.search(hidden)))
         found = (japanese if japanese_text else chinese).find_names(hidden, evidence)
         return _distinct(found)
     return _distinct(_alphabetic(hidden, lexicon_of(language), evidence))

@@ -11,7 +11,9 @@ GUESSED_CHARS = 40
 SAMPLE_CHARS = 2_000
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+#: Chinese and Japanese characters: no blank stands between their words.
+UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+KANA = re.compile("[\u3041-\u30ff]")
 
 
 def language_of_text(text: str) -> str:
@@ -29,7 +31,7 @@ def language_of_sentence(sentence: str, around: str) -> str:
     """A sentence's own language where it shows one, else that of the text around it."""
     if around == "und":
         return language_of_text(sentence)
-    if len(sentence) < GUESSED_CHARS and not _UNSPACED.search(sentence):
+    if len(sentence) < GUESSED_CHARS and not UNSPACED.search(sentence):
         return around
     guessed = language(sentence)
     return around if guessed == "und" else guessed
