@@ -47,7 +47,7 @@ def run(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def _startup(rounds: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="memorybank-eval-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memorybank-eval-", ignore_cleanup_errors=True) as folder:
         return startup.measure(Path(folder), rounds)
 
 

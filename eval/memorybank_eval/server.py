@@ -50,7 +50,7 @@ def running(
     """
     if home is None:
         with (
-            tempfile.TemporaryDirectory(prefix="memorybank-eval-") as temporary,
+            tempfile.TemporaryDirectory(prefix="memorybank-eval-", ignore_cleanup_errors=True) as temporary,
             running(Path(temporary), environ, program, command) as server,
         ):
             yield server
