@@ -1,8 +1,7 @@
-"""Texts to vectors: the built-in model (onnxruntime, no torch) and the cached call to any model."""
+"""Texts to vectors: the built-in model (onnxruntime, no torch) and the call to any model."""
 
 import asyncio
 import functools
-import hashlib
 import importlib
 import os
 from collections.abc import Iterator, Sequence
@@ -20,8 +19,6 @@ BATCH_TEXTS = 32
 #: Tokens of one forward pass, padding included. Small enough for the activations to stay in the cache of a
 #: core: 7.1 ms CPU a chat turn, against 7.5 with 2,048.
 BATCH_TOKENS = 512
-#: Bytes of a content hash.
-HASH_BYTES = 16
 #: Characters that are looked at before tokenizing: 256 tokens never reach this far, and a text of 300 kB
 #: costs nothing.
 _CHARACTERS = 16_384
@@ -58,54 +55,22 @@ class RemoteEmbedder(Protocol):
         ...
 
 
-class VectorCache(Protocol):
-    """Vectors kept by content hash, so that embedding the same text again costs nothing."""
-
-    async def get_many(self, hashes: Sequence[bytes], model: str) -> dict[bytes, np.ndarray]:
-        """Return the known vectors; unknown hashes are left out."""
-        ...
-
-    async def put_many(self, vectors: dict[bytes, np.ndarray], model: str) -> None:
-        """Keep new vectors."""
-        ...
-
-
-def content_hash(model: str, text: str) -> bytes:
-    """Return the key of a text under a model: blake2b of both, 16 bytes."""
-    data = model.encode() + b"\0" + text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=HASH_BYTES).digest()
-
-
-async def embed(
-    embedder: Embedder | RemoteEmbedder, texts: Sequence[str], cache: VectorCache | None = None
-) -> np.ndarray:
+async def embed(embedder: Embedder | RemoteEmbedder, texts: Sequence[str]) -> np.ndarray:
     """Return one L2-normalised float32 row for each text: (texts, dimensions).
 
     Equal texts are encoded once. Local models run in one thread of their own, a small batch at a time, so
     that the event loop lives and a question waits for a batch, not for a whole document.
     Raises ModelMalformed on an empty or broken vector, and what the model raises.
     """
-    keys = [content_hash(embedder.model, text) for text in texts]
-    missing = dict(zip(keys, texts, strict=True))
-    known = await cache.get_many(list(missing), embedder.model) if cache and missing else {}
-    for key in known:
-        missing.pop(key, None)
-    if missing:
-        fresh = await _vectors(embedder, list(missing.values()))
-        known = known | dict(zip(missing, fresh, strict=True))
-        if cache:
-            await cache.put_many({key: known[key] for key in missing}, embedder.model)
-    if not keys:
+    if not texts:
         return np.empty((0, embedder.dimensions), np.float32)
-    return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
-
-
-async def _vectors(embedder: Embedder | RemoteEmbedder, texts: list[str]) -> np.ndarray:
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
     if isinstance(embedder, RemoteEmbedder):
-        rows = await embedder.fetch(texts)
+        rows = await embedder.fetch(list(row_of))
     else:
-        rows = await _in_thread(embedder, texts)
-    return checked(rows, len(texts), embedder.dimensions)
+        rows = await _in_thread(embedder, list(row_of))
+    rows = checked(rows, len(row_of), embedder.dimensions)
+    return rows[[row_of[text] for text in texts]].astype(np.float32, copy=False)
 
 
 async def _in_thread(embedder: Embedder, texts: list[str]) -> np.ndarray:

@@ -7,22 +7,24 @@ the request is not compared: a growing transcript is sent again and again, and w
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from functools import cached_property
 from uuid import UUID
 
+from memorybank.retain.indexing import text_hash
 from memorybank.storage.chunks import About, Stored
-
-#: Bytes of a chunk's hash.
-HASH_BYTES = 16
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A chunk as it shall be: its text, its hash and what it takes from its item."""
+    """A chunk as it shall be: its text and what it takes from its item."""
 
     text: str
-    content_hash: bytes
     about: About
+
+    @cached_property
+    def content_hash(self) -> bytes:
+        """The hash that tells whether a stored chunk is the same."""
+        return text_hash(self.text)
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,6 @@ class Delta:
     described: Mapping[UUID, About] = field(default_factory=dict)
     gone: tuple[UUID, ...] = ()
     unchanged: int = 0
-
-
-def content_hash(text: str) -> bytes:
-    """Return the hash that tells whether a chunk is the same."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
 def compare(old: Sequence[Stored], pieces: Sequence[Piece]) -> Delta:

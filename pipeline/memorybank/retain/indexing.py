@@ -1,4 +1,4 @@
-"""What search needs of a fact's text: its terms, counted, and a hash by which its vector is found again. Pure."""
+"""What is derived from a text to find it again: its terms, counted, and a hash. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from memorybank import text
 HASH_BYTES = 16
 
 
-def text_hash(fact: str) -> bytes:
-    """Return the hash under which the vector of a text is kept."""
-    return blake2b(fact.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+def text_hash(written: str) -> bytes:
+    """Return the hash by which a chunk, or the vector of a fact, is known again."""
+    return blake2b(written.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
 def index_terms(fact: str) -> Mapping[int, int]:

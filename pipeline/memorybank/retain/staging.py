@@ -124,7 +124,7 @@ def _pieces(item: RetainItem, config: BankConfig) -> list[delta.Piece]:
     size = ChunkSize.of(config.retain_chunk_size, config.retain_structured_chunk_size)
     about = _about(item)
     content = guards.without_recalled(item.content)
-    return [delta.Piece(text, delta.content_hash(text), about) for text in chunk(content, size)]
+    return [delta.Piece(text, about) for text in chunk(content, size)]
 
 
 def _about(item: RetainItem) -> About:

@@ -1,4 +1,4 @@
-"""Vectors: equal to the reference implementation, cached by content, and never empty."""
+"""Vectors: equal to the reference implementation, and never empty."""
 
 import asyncio
 import threading
@@ -15,7 +15,6 @@ from memorybank.llm.embedding import (
     OnnxMiniLM,
     batches,
     checked,
-    content_hash,
     default_threads,
     embed,
 )
@@ -37,21 +36,6 @@ FLAT = 40
 @pytest.fixture(scope="module")
 def minilm() -> OnnxMiniLM:
     return OnnxMiniLM()
-
-
-class Cache:
-    """A vector cache in memory that counts."""
-
-    def __init__(self) -> None:
-        self.kept: dict[bytes, np.ndarray] = {}
-        self.puts = 0
-
-    async def get_many(self, hashes: Sequence[bytes], model: str) -> dict[bytes, np.ndarray]:
-        return {key: self.kept[key] for key in hashes if key in self.kept}
-
-    async def put_many(self, vectors: dict[bytes, np.ndarray], model: str) -> None:
-        self.kept |= vectors
-        self.puts += len(vectors)
 
 
 async def test_vectors_equal_the_reference_in_one_batch_and_alone(minilm: OnnxMiniLM) -> None:
@@ -107,24 +91,6 @@ async def test_equal_texts_are_encoded_once() -> None:
     rows = await embed(embedder, ["a", "b", "a"])
     assert embedder.calls == 2
     assert (rows[0] == rows[2]).all() and not (rows[0] == rows[1]).all()
-
-
-async def test_the_cache_makes_the_second_time_free() -> None:
-    embedder, cache = HashingEmbedder(), Cache()
-    first = await embed(embedder, ["a", "b"], cache)
-    again = await embed(embedder, ["b", "c", "a"], cache)
-    assert embedder.calls == 3 == cache.puts
-    assert (again[[2, 0]] == first).all()
-
-
-def test_the_key_knows_text_and_model() -> None:
-    keys = {
-        content_hash("m", "a"),
-        content_hash("m", "b"),
-        content_hash("n", "a"),
-        content_hash("m", "\ud83d"),
-    }
-    assert len(keys) == 4 and {len(key) for key in keys} == {16}
 
 
 async def test_nothing_to_embed() -> None:
