@@ -7,19 +7,7 @@ for it: there is no way to read without one.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
-
-
-class AudienceKind(StrEnum):
-    """The circles a row can belong to."""
-
-    BANK = "bank"
-    AGENT = "agent"
-    SUBJECT = "subject"
-    ORGANIZATION = "organization"
-    PLACE = "place"
-    DM = "dm"
 
 
 @dataclass(frozen=True)
@@ -37,7 +25,3 @@ class Viewer:
     def parameters(self) -> Mapping[str, Any]:
         """Return the two SQL parameters that every read of an audience's rows takes."""
         return {"sees_all": self.sees_all, "audiences": list(self.audiences)}
-
-    def may_see(self, audience_id: int) -> bool:
-        """Return whether rows of this audience exist for the viewer."""
-        return self.sees_all or audience_id in self.audiences

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
+
+#: How much work a question is worth; each bank says in candidates what that means.
+Budget = Literal["low", "mid", "high"]
 
 
 class FactType(StrEnum):
@@ -111,6 +114,11 @@ class Scores:
     semantic: float | None = None
     keyword: float | None = None
     reranker: float | None = None
+
+
+def chunk_id(bank_id: str, document_id: str, ordinal: int) -> str:
+    """Return the public id of a chunk, as the wire has it."""
+    return f"{bank_id}_{document_id}_{ordinal}"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from memorybank.model import Bank, Hit
+from memorybank.model import Bank, Hit, chunk_id
 from memorybank.recall.budget import text_tokens
 from memorybank.storage.found import FoundChunk, FoundEntity
 from memorybank.text import cut_to_tokens
@@ -64,7 +64,7 @@ def chunks(
             break
         cost = text_tokens(chunk.text)
         text = chunk.text if cost <= left else cut_to_tokens(chunk.text, left)
-        public = f"{bank.bank_id}_{chunk.document_id}_{chunk.ordinal}"
+        public = chunk_id(bank.bank_id, chunk.document_id, chunk.ordinal)
         chosen[public] = ChunkText(public, text, chunk.ordinal, truncated=cost > left)
         left -= cost
     return chosen

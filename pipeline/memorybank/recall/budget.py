@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil
 
-from memorybank.model import Hit
-from memorybank.recall.query import Budget
+from memorybank.model import Budget, Hit
 from memorybank.settings import BankConfig
 from memorybank.text import count_tokens, cut_to_tokens
 

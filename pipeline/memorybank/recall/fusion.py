@@ -41,7 +41,7 @@ class Weights:
 
 
 def z_scored(values: Floats, floor: float) -> Floats:
-    """Return values with mean 0 in standard deviations, of which one is at least `floor`; all 0 without any spread."""
+    """Return values with mean 0 in standard deviations, of which one is at least `floor` (0: all values are 0)."""
     if not len(values):
         return values
     spread = max(float(values.std()), floor)

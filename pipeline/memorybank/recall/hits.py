@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from memorybank.model import Bank, FactType, Hit, Scores
+from memorybank.model import Bank, FactType, Hit, Scores, chunk_id
 from memorybank.recall.query import MinScores
 from memorybank.storage.found import FoundUnit
 from memorybank.text import fold
@@ -13,10 +13,10 @@ ANY = MinScores()
 
 
 def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
-    """Return the hit of a unit; the chunk's public id is bank, document and ordinal joined by underscores."""
-    chunk_id = None
-    if unit.chunk_ordinal is not None and unit.document_id is not None:
-        chunk_id = f"{bank.bank_id}_{unit.document_id}_{unit.chunk_ordinal}"
+    """Return the hit of a unit."""
+    chunk = None
+    if unit.document_id is not None and unit.chunk_ordinal is not None:
+        chunk = chunk_id(bank.bank_id, unit.document_id, unit.chunk_ordinal)
     return Hit(
         id=unit.id,
         text=unit.text,
@@ -27,7 +27,7 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
         occurred_end=unit.occurred_end,
         mentioned_at=unit.mentioned_at,
         document_id=unit.document_id,
-        chunk_id=chunk_id,
+        chunk_id=chunk,
         metadata=unit.metadata,
         tags=unit.tags,
         source_fact_ids=unit.source_fact_ids,

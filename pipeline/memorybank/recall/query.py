@@ -6,14 +6,12 @@ The checks stand here and not in a handler, so that HTTP, tools, reflect and wor
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal
 
 from memorybank.errors import BadRequest, InvalidInput
-from memorybank.model import FactType
+from memorybank.model import Budget, FactType
 from memorybank.tags import MODES, Match, TagGroup, TagLeaf, is_open
 from memorybank.text import count_tokens, cut_to_tokens, normalize
 
-Budget = Literal["low", "mid", "high"]
 #: A type of former releases: asked for by old clients, dropped without a word.
 FORMER_TYPE = "opinion"
 #: No token of cl100k is longer: a text beyond this many characters a token is over its limit uncounted.

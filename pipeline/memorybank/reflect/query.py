@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from memorybank.audience import Viewer
 from memorybank.errors import InvalidInput
-from memorybank.model import Bank, Hit, TokenUsage
+from memorybank.model import Bank, Budget, Hit, TokenUsage
 from memorybank.settings import BankConfig
 from memorybank.tags import Match, TagGroup
 from memorybank.text import normalize
-
-Budget = Literal["low", "mid", "high"]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorybank.model import Bank, FactType, Hit, Scores
+from memorybank.model import Bank, Budget, FactType, Hit, Scores
 from memorybank.recall import beside, budget, hits
 from memorybank.recall.budget import Packing
-from memorybank.recall.query import Budget, MinScores
+from memorybank.recall.query import MinScores
 from memorybank.settings import defaults
 from memorybank.storage.found import FoundChunk, FoundEntity, FoundUnit
 from memorybank.text import count_tokens

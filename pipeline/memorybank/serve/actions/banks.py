@@ -29,9 +29,6 @@ from memorybank.serve.http.schemas.wire import DeleteResponse, SearchQuery, stam
 from memorybank.settings import BankConfig, overrides_from_profile
 from memorybank.storage import banks, listings
 
-#: What an unset trait behaves as.
-NEUTRAL = 3
-
 
 @call("GET", "/v1/default/banks", command="banks")
 async def list_banks(
@@ -111,11 +108,7 @@ def _profile(memory: MemoryBank, bank: Bank) -> BankProfileResponse:
 
 
 def _disposition(config: BankConfig) -> DispositionTraits:
-    return DispositionTraits(
-        skepticism=config.disposition_skepticism or NEUTRAL,
-        literalism=config.disposition_literalism or NEUTRAL,
-        empathy=config.disposition_empathy or NEUTRAL,
-    )
+    return DispositionTraits(**config.disposition._asdict())
 
 
 @call("DELETE", BANK)

@@ -7,6 +7,7 @@ from fastapi import Query
 from memorybank.audience import Viewer
 from memorybank.errors import InvalidInput
 from memorybank.memory import MemoryBank
+from memorybank.model import chunk_id
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.documents import (
     ChunkResponse,
@@ -86,7 +87,7 @@ async def list_document_chunks(
 
 def _chunk(bank_id: str, document_id: str, row: Row) -> ChunkResponse:
     return ChunkResponse(
-        chunk_id=f"{bank_id}_{document_id}_{row['ordinal']}",
+        chunk_id=chunk_id(bank_id, document_id, row["ordinal"]),
         document_id=document_id,
         bank_id=bank_id,
         chunk_index=row["ordinal"],

@@ -8,7 +8,7 @@ from fastapi import Query
 from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
-from memorybank.model import UnitStatus
+from memorybank.model import UnitStatus, chunk_id
 from memorybank.serve.actions.translate import (
     recall_query,
     recall_response,
@@ -134,7 +134,7 @@ def _shared(bank_id: str, row: Row) -> dict[str, Any]:
         "mentioned_at": stamp(row["mentioned_at"]),
         "occurred_start": stamp(row["occurred_start"]),
         "occurred_end": stamp(row["occurred_end"]),
-        "chunk_id": f"{bank_id}_{document}_{ordinal}" if ordinal is not None else None,
+        "chunk_id": chunk_id(bank_id, document, ordinal) if ordinal is not None else None,
         "tags": row["tags"],
         "metadata": row["metadata"],
         "observation_scopes": row["observation_scopes"],

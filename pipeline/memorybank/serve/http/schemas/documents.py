@@ -5,14 +5,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from memorybank.serve.http.schemas.recall import EntityObservationResponse
-from memorybank.serve.http.schemas.wire import NotNegative, TaggedQuery, TagsMatch, WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import NotNegative, TaggedQuery, WireRequest, WireResponse
+from memorybank.tags import Match
 
 
 class DocumentsQuery(TaggedQuery):
     """Which documents to list; `q` is a part of the id."""
 
     q: str | None = None
-    tags_match: TagsMatch = "any_strict"
+    tags_match: Match = "any_strict"
 
 
 class ChunksQuery(BaseModel):
@@ -26,7 +27,7 @@ class EntityQuery(BaseModel):
     """Among which memories an entity is looked for."""
 
     tags: list[str] | None = None
-    tags_match: TagsMatch = "any"
+    tags_match: Match = "any"
 
 
 class ListDocumentsResponse(WireResponse):

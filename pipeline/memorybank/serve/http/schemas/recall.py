@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from memorybank.serve.http.schemas.wire import Budget, TagsMatch, TokenUsage, WireRequest, WireResponse
+from memorybank.model import Budget
+from memorybank.serve.http.schemas.wire import TokenUsage, WireRequest, WireResponse
+from memorybank.tags import Match
 
 
 class EntityIncludeOptions(WireRequest):
@@ -61,7 +63,7 @@ class RecallRequest(WireRequest):
     query_timestamp: str | None = None
     include: IncludeOptions = IncludeOptions()
     tags: list[str] | None = None
-    tags_match: TagsMatch = "any"
+    tags_match: Match = "any"
     tag_groups: list[dict[str, Any]] | None = None
     min_scores: MinScores | None = None
     temporal_window: TemporalWindow | None = None
@@ -157,7 +159,7 @@ class ReflectRequest(WireRequest):
     include: ReflectIncludeOptions = ReflectIncludeOptions()
     response_schema: dict[str, Any] | None = None
     tags: list[str] | None = None
-    tags_match: TagsMatch = "any"
+    tags_match: Match = "any"
     tag_groups: list[dict[str, Any]] | None = None
     apply_all_directives: bool = False
     fact_types: list[Literal["world", "experience", "observation"]] | None = None

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from memorybank.tags import Match
 from memorybank.text import normalize
 from memorybank.timeline import iso
 
-TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
-Budget = Literal["low", "mid", "high"]
 #: Largest number that PostgreSQL counts to.
 LARGEST = 2**63 - 1
 #: Page sizes and offsets: a negative one is refused with 422.
@@ -68,7 +67,7 @@ class TaggedQuery(PageQuery):
     """A page of what carries tags."""
 
     tags: list[str] | None = None
-    tags_match: TagsMatch = "any"
+    tags_match: Match = "any"
 
 
 class DeleteResponse(WireResponse):
