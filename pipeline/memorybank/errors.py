@@ -14,7 +14,7 @@ MemoryBankError                     500  internal
 │   ├── ModelRefused                502  model_refused         the provider's policy: no retry
 │   ├── ModelTruncated              502  model_truncated       the output was cut: ask for less
 │   ├── ModelMalformed              502  model_malformed       no usable JSON: repair turn
-│   ├── ModelFormatUnsupported   502  model_format          this response format is not taken: ask plainer
+│   ├── ModelFormatUnsupported      502  model_format          this response format is not taken: ask plainer
 │   └── ModelMisconfigured          503  model_misconfigured   wrong key, unknown model, missing weights
 └── LeaseLost                       409  lease_lost            another process works on this operation now
 """

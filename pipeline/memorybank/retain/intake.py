@@ -14,8 +14,7 @@ from memorybank.errors import BadRequest, InvalidInput
 from memorybank.ids import new_id
 from memorybank.model import EntityInput, RetainItem
 from memorybank.retain.payload import APPEND, REPLACE, Batch, DocumentPart
-from memorybank.settings import BankConfig
-from memorybank.settings.server import RetainSettings
+from memorybank.settings import BankConfig, RetainSettings
 
 #: Longest document id, tag and name, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
 MAX_ID_CHARS = 512

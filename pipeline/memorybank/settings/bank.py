@@ -8,13 +8,14 @@ import logging
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from memorybank.errors import InvalidConfig
 from memorybank.settings.defense import MemoryDefense
 from memorybank.settings.explain import explain
 from memorybank.settings.labels import Labels
+from memorybank.settings.section import Lowered, Section
 
 ExtractionMode = Literal["concise", "verbose", "custom", "verbatim", "chunks"]
 
@@ -26,11 +27,7 @@ LARGEST = 2**31 - 1
 _log = logging.getLogger(__name__)
 
 
-def _lowered(raw: Any) -> Any:
-    return raw.lower() if isinstance(raw, str) else raw
-
-
-BudgetFunction = Annotated[Literal["fixed", "adaptive"], BeforeValidator(_lowered)]
+BudgetFunction = Annotated[Literal["fixed", "adaptive"], Lowered]
 
 
 class Disposition(NamedTuple):
@@ -41,10 +38,8 @@ class Disposition(NamedTuple):
     empathy: int
 
 
-class BankConfig(BaseModel):
+class BankConfig(Section):
     """What can be set for each bank; the server's `[bank]` table gives the defaults of all banks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     retain_mission: str | None = Field(
         None,

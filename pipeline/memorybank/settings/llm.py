@@ -2,17 +2,17 @@
 
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from memorybank.settings.section import Section
 
 Stage = Literal["retain", "reflect", "consolidation"]
 
 STAGES: tuple[Stage, ...] = ("retain", "reflect", "consolidation")
 
 
-class LlmSettings(BaseModel):
+class LlmSettings(Section):
     """The model of a stage, resolved; `model` in litellm's form, provider/name, empty = extractive engine."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     model: str
     base_url: str
@@ -37,10 +37,8 @@ class LlmSettings(BaseModel):
         return not self.model
 
 
-class StageLlm(BaseModel):
+class StageLlm(Section):
     """What one stage sets otherwise than `[llm]`; unset = as there."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     model: str | None = None
     base_url: str | None = None

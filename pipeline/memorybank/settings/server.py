@@ -6,21 +6,14 @@ A new key: declare it here with type and bounds, give it default, unit and reaso
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from memorybank.settings.bank import BankConfig
 from memorybank.settings.llm import LlmSettings, Stage, StageLlm, over
+from memorybank.settings.section import Lowered, Section
 
 #: What `database.url` says for the server that memorybank runs itself.
 EMBEDDED = "embedded"
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-def _lowered(raw: Any) -> Any:
-    return raw.lower() if isinstance(raw, str) else raw
 
 
 def _without_slash(raw: Any) -> Any:
@@ -39,7 +32,7 @@ def _database_url(raw: Any) -> Any:
     raise ValueError(f"must be '{EMBEDDED}', postgresql://… or a libpq connection string")
 
 
-class DatabaseSettings(_Section):
+class DatabaseSettings(Section):
     """Where PostgreSQL is and how this process talks to it."""
 
     url: Annotated[str, BeforeValidator(_database_url)] = Field(repr=False)
@@ -60,7 +53,7 @@ class DatabaseSettings(_Section):
         return self.url == EMBEDDED
 
 
-class ServerSettings(_Section):
+class ServerSettings(Section):
     """The HTTP server."""
 
     host: str
@@ -70,7 +63,7 @@ class ServerSettings(_Section):
     bank_config_api: bool
 
 
-class WorkerSettings(_Section):
+class WorkerSettings(Section):
     """How background work is claimed, kept alive and given up."""
 
     concurrency: int = Field(ge=1)
@@ -96,7 +89,7 @@ class WorkerSettings(_Section):
         return self
 
 
-class RetainSettings(_Section):
+class RetainSettings(Section):
     """Limits and costs of retain."""
 
     attempts: int = Field(ge=1)
@@ -107,7 +100,7 @@ class RetainSettings(_Section):
     llm: StageLlm
 
 
-class RecallSettings(_Section):
+class RecallSettings(Section):
     """How recall searches and blends; per-bank switches and budgets stand in `[bank]`."""
 
     query_max_tokens: int = Field(ge=1)
@@ -120,7 +113,7 @@ class RecallSettings(_Section):
     weights: dict[str, float]
 
 
-class ReflectSettings(_Section):
+class ReflectSettings(Section):
     """Limits of reflect."""
 
     attempts: int = Field(ge=1)
@@ -128,13 +121,13 @@ class ReflectSettings(_Section):
     llm: StageLlm
 
 
-class ConsolidationSettings(_Section):
+class ConsolidationSettings(Section):
     """Consolidation's model; what it does is set per bank."""
 
     llm: StageLlm
 
 
-class EmbeddingSettings(_Section):
+class EmbeddingSettings(Section):
     """The model that turns text into vectors."""
 
     provider: Literal["local", "litellm"]
@@ -146,14 +139,14 @@ class EmbeddingSettings(_Section):
     passage_prefix: str
 
 
-class LogSettings(_Section):
+class LogSettings(Section):
     """What is logged and in which form."""
 
-    level: Annotated[Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lowered)]
-    format: Annotated[Literal["text", "json"], BeforeValidator(_lowered)]
+    level: Annotated[Literal["debug", "info", "warning", "error", "critical"], Lowered]
+    format: Annotated[Literal["text", "json"], Lowered]
 
 
-class Settings(_Section):
+class Settings(Section):
     """Everything that can be set. `sources` says for each dotted key where its value came from."""
 
     database: DatabaseSettings

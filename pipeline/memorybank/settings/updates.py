@@ -14,8 +14,6 @@ from memorybank.settings.explain import explain
 from memorybank.settings.foreign import WITHOUT_COUNTERPART
 from memorybank.settings.keys import declared
 from memorybank.settings.labels import Labels
-from memorybank.settings.load import defaults as shipped_settings
-from memorybank.settings.server import stage_model
 
 #: Names that hold secrets or say where secrets are sent, told by their form: so also those of providers we do
 #: not know.
@@ -48,14 +46,13 @@ def check_updates(
     updates: Mapping[str, Any],
     current_overrides: Mapping[str, Any],
     defaults: BankConfig,
-    *,
-    chunk_limit: int | None = None,
+    chunk_limit: int | None,
 ) -> dict[str, Any]:
     """Return the bank's overrides after an update, ready to be stored as JSON; null takes an override away.
 
     Names may be fields or environment names. `chunk_limit` is the retain model's `max_output_tokens`, which a
-    chunk must stay below (None = the shipped one). Raises InvalidConfig (400) for everything that is not
-    allowed, and InvalidInput (422) for a `memory_defense` of the wrong shape; then nothing may be saved.
+    chunk must stay below. Raises InvalidConfig (400) for everything that is not allowed, and InvalidInput (422)
+    for a `memory_defense` of the wrong shape; then nothing may be saved.
     """
     named = {_field_name(name): value for name, value in updates.items()}
     _check_names(named)
@@ -63,9 +60,8 @@ def check_updates(
     merged = {**current_overrides, **values}
     overrides = {name: value for name, value in merged.items() if name in bank_fields() and value is not None}
     config = resolve_bank(defaults, overrides)
-    limit = chunk_limit or stage_model(shipped_settings(), "retain").max_output_tokens
-    _check_chunk_sizes(config, limit)
-    _check_strategies(config, limit)
+    _check_chunk_sizes(config, chunk_limit)
+    _check_strategies(config, chunk_limit)
     return config.model_dump(mode="json", include=set(overrides))
 
 

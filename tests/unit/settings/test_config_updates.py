@@ -8,8 +8,10 @@ from memorybank.errors import InvalidConfig, InvalidInput
 from memorybank.settings import BankConfig, check_updates, overrides_from_profile
 
 
-def patched(updates: dict[str, Any], current: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
-    return check_updates(updates, current or {}, BankConfig(), **options)
+def patched(
+    updates: dict[str, Any], current: dict[str, Any] | None = None, chunk_limit: int | None = 64_000
+) -> dict[str, Any]:
+    return check_updates(updates, current or {}, BankConfig(), chunk_limit)
 
 
 @pytest.mark.parametrize(

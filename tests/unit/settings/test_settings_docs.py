@@ -5,8 +5,9 @@ import tomllib
 from itertools import pairwise
 
 from memorybank import paths
-from memorybank.settings import BankConfig, LlmSettings, StageLlm, docs
+from memorybank.settings import BankConfig, LlmSettings, docs
 from memorybank.settings.keys import OPEN_TABLES, declared, flat
+from memorybank.settings.llm import StageLlm
 
 DEFAULT_TOML = (paths.configs() / "default.toml").read_text(encoding="utf-8")
 
