@@ -203,6 +203,25 @@ def test_all_go_on_after_kill_9_of_postgres(place: Installation, model: Scripted
     assert "Ines: The lights are on again." in bank.facts()
 
 
+def test_the_next_up_ends_what_a_killed_one_left(place: Installation, model: ScriptedLLM) -> None:
+    up = place.up()
+    bank = Client(up.url(), "left")
+    model.hold()
+    operation = bank.submit(*SESSIONS)
+    eventually(lambda: model.stats()["waiting"] == AT_ONCE, "the worker does not ask")
+    model.release(5)
+    eventually(lambda: bank.stored(operation) >= 1, "nothing is stored")
+    up.kill()
+    asked = model.calls
+    place.deserted()
+    model.release()
+    again = Client(place.up().url(), "left")
+    assert again.ended(operation)["status"] == "completed"
+    assert again.facts() == FACTS
+    assert [whole(row, len(FACTS)) for row in rows(place.home)] == [True]
+    assert model.calls <= len(SESSIONS) + asked - 1, "what is stored is not asked again"
+
+
 def test_sigterm_lets_calls_end_and_begins_none(
     nursery: Nursery, place: Installation, model: ScriptedLLM
 ) -> None:

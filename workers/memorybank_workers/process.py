@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 def run(factory: Factory, settings: WorkerSettings, parent: int | None = None) -> int:
     """Work until SIGTERM or SIGINT, then drain; returns the exit code. A second signal ends it at once.
 
-    `parent`: the process that started this one; when it is gone, in whatever way, this one drains too.
+    `parent`: the process that started this one; when it is gone, in whatever way, this one gives its work back.
     """
     broker, place = PostgresBroker(settings), WorkplaceMiddleware(factory, settings)
     broker.add_middleware(AsyncIO())
@@ -53,7 +53,8 @@ def run(factory: Factory, settings: WorkerSettings, parent: int | None = None) -
     level = logging.INFO if parent is None else logging.DEBUG
     _log.log(level, "the worker is ready: %d operations at once", settings.concurrency)
     healthy = _wait_for_the_end(worker, place, parent)
-    _drain(broker, place, settings.grace_seconds)
+    # Without its parent it is the rest of a crash: whoever starts next should not have to wait for it.
+    _drain(broker, place, 0 if _orphaned(parent) else settings.grace_seconds)
     worker.stop(timeout=int(CANCEL_SECONDS * 1000))
     return 0 if healthy else 1
 
@@ -68,12 +69,16 @@ def _wait_for_the_end(worker: Worker, place: WorkplaceMiddleware, parent: int | 
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)
-    while not stop.wait(LOOK_SECONDS) and parent in (None, os.getppid()):
+    while not stop.wait(LOOK_SECONDS) and not _orphaned(parent):
         threads = (*worker.workers, *worker.consumers.values())
         if not (place.open() and all(thread.is_alive() for thread in threads)):
             _log.critical("a thread of the worker, or its schedule, died")
             return False
     return True
+
+
+def _orphaned(parent: int | None) -> bool:
+    return parent not in (None, os.getppid())
 
 
 def _drain(broker: PostgresBroker, place: WorkplaceMiddleware, grace_seconds: float) -> None:
