@@ -81,16 +81,14 @@ class MemoryBank:
         self, bank_id: str, items: Sequence[RetainItem], *, operation_id: UUID | None = None
     ) -> Submitted:
         """Queue items for the workers and return the operation to ask about."""
-        bank, audience_id = await self._writable(bank_id)
-        return await self._retain.submit(bank, audience_id, items, operation_id=operation_id)
+        return (await self._taken(bank_id, items, operation_id=operation_id))[1]
 
     async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> TokenUsage:
         """Keep items now and return what the models used; raises Conflict, with the reason, when they were not kept.
 
         The work is an operation like any other: should this process die, a worker ends it.
         """
-        bank, audience_id = await self._writable(bank_id)
-        submitted = await self._retain.submit(bank, audience_id, items, interactive=True)
+        bank, submitted = await self._taken(bank_id, items, interactive=True)
         await asyncio.gather(*(self._finish(bank, child) for child in submitted.children))
         return await self._used(bank, submitted)
 
@@ -133,8 +131,10 @@ class MemoryBank:
         async with self.database.connection() as connection:
             for child in submitted.children:
                 record = await operations.get(connection, bank.id, child, Viewer.operator())
-                if record is None or record.status is not Status.COMPLETED:
-                    raise Conflict(f"operation {child} did not complete: {record and record.error_message}")
+                if record is None:
+                    raise Conflict(f"operation {child} is gone: it or its bank was deleted meanwhile")
+                if record.status is not Status.COMPLETED:
+                    raise Conflict(f"operation {child} is {record.status}: {record.error_message}")
                 used = await llm_calls.spent(connection, child, Viewer.operator())
                 spent += TokenUsage(
                     used.input_tokens, used.output_tokens, used.cached_tokens, used.thoughts_tokens, used.cost
@@ -219,6 +219,18 @@ class MemoryBank:
         """Give a connection in a transaction, and the bank; raises NotFound."""
         async with self.database.transaction() as connection:
             yield connection, await banks.get(connection, named(bank_id))
+
+    async def _taken(self, bank_id: str, items: Sequence[RetainItem], **how: Any) -> tuple[Bank, Submitted]:
+        """Queue items in a bank; one that is deleted between being found and being written to is made anew."""
+
+        async def queue() -> tuple[Bank, Submitted]:
+            bank, audience_id = await self._writable(bank_id)
+            return bank, await self._retain.submit(bank, audience_id, items, **how)
+
+        try:
+            return await queue()
+        except NotFound:
+            return await queue()
 
     async def _writable(self, bank_id: str) -> tuple[Bank, int]:
         """Return a bank, made on first use, and the audience that retain writes to."""

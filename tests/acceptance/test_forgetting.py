@@ -1,6 +1,7 @@
 """Forgetting leaves nothing behind: looked at over HTTP, and in the tables."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -117,3 +118,25 @@ def test_clearing_forgets_memories_and_keeps_the_bank(bank: Bank, database: psyc
     assert (profile["name"], profile["mission"]) == ("Team", "Keep decisions")
     _fill(bank)
     assert len(bank.texts()) == len(TEXTS)
+
+
+def test_forgetting_under_writers_breaks_nothing(bank: Bank) -> None:
+    def write(at: int) -> int:
+        items = [{"content": text, "document_id": f"d{(at + turn) % 3}"} for turn, text in enumerate(TEXTS)]
+        return bank.call("POST", "/memories", {"items": items, "async": at % 4 == 0}).status_code
+
+    def forget(at: int) -> int:
+        path = ("", "/memories", "/documents/d0", "/documents/d1")[at % 4]
+        return bank.call("DELETE", path).status_code
+
+    def tag(at: int) -> int:
+        return bank.call("PATCH", f"/documents/d{at % 3}", {"tags": [f"t{at}"]}).status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(call, at) for at in range(24) for call in (write, forget, tag)]
+        statuses = {done.result() for done in asked}
+    # 404: not there (any more); 409: the operation that a writer waited for went with its bank.
+    assert statuses <= {200, 404, 409}
+    good(bank.call("DELETE"))
+    bank.retain(*TEXTS)
+    assert sorted(bank.texts()) == sorted(TEXTS)

@@ -19,7 +19,7 @@ from memorybank.retain import delta, guards
 from memorybank.retain.chunking import ChunkSize, chunk, json_turns
 from memorybank.retain.payload import APPEND, Batch, DocumentPart, Staged, staged_json
 from memorybank.settings import BankConfig
-from memorybank.storage import chunks, documents, entities, retains
+from memorybank.storage import chunks, documents, entities, links, retains
 from memorybank.storage.chunks import About
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import MAX_ORDINAL
@@ -192,6 +192,7 @@ async def _apply(work: Staging, number: int, change: delta.Delta) -> None:
     """Bring the stored chunks of a document to what they shall be."""
     connection = work.connection
     if change.gone:
+        await links.lock_deletions(connection, work.claim.bank)
         named = await entities.of_chunks(connection, change.gone)
         await chunks.delete(connection, change.gone)
         await entities.prune(connection, work.claim.bank, named)

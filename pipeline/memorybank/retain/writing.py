@@ -113,12 +113,12 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
     mentioned = await _write_names(connection, claim, group.done, now)
     made = await _links(connection, claim, group, facts)
     await units.add_vectors(connection, claim.bank, claim.audience_id, group.model, facts, group.vectors)
-    await links.add(connection, claim.bank, made)
+    linked = await links.add(connection, claim.bank, made)
     dropped: dict[str, int] = defaultdict(int)
     for done in group.done:
         for reason, count in done.extraction.dropped.items():
             dropped[reason] += count
-    return Written(len(group.done), len(facts), mentioned, len(made), dict(dropped))
+    return Written(len(group.done), len(facts), mentioned, linked, dict(dropped))
 
 
 def _only(group: Group, open_ids: set[UUID]) -> Group:

@@ -52,15 +52,15 @@ class Deleted:
 async def ensure(connection: Connection, bank_id: str, now: datetime) -> Bank:
     """Return a bank, making it and its `bank` audience on first use; the name begins as the id.
 
-    Raises InvalidInput for an id that is blank or longer than MAX_ID_CHARS.
+    Raises InvalidInput for an id that is blank or longer than MAX_ID_CHARS; NotFound when it is deleted meanwhile.
     """
     if not bank_id.strip() or len(bank_id) > MAX_ID_CHARS:
         raise InvalidInput(f"bank_id must have 1 to {MAX_ID_CHARS} characters", loc=("path", "bank_id"))
     row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
     if row is None:
         await execute(connection, "banks.add", {"bank_id": bank_id, "now": now})
-        row = await fetch_row(connection, "banks.get", {"bank_id": bank_id})
-    return _bank(row)
+        row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
+    return _found(row, bank_id)
 
 
 async def get(connection: Connection, bank_id: str) -> Bank:
@@ -98,26 +98,31 @@ async def list_(connection: Connection, viewer: Viewer, q: str | None, limit: in
 
 
 async def default_audience(connection: Connection, bank: int) -> int:
-    """Return the audience of whoever may use the bank: where retain writes unless told otherwise."""
-    return int((await fetch_row(connection, "banks.default_audience", {"bank": bank}))["id"])
+    """Return the audience of whoever may use the bank: where retain writes unless told otherwise; raises NotFound."""
+    row = await fetch_one(connection, "banks.default_audience", {"bank": bank})
+    if row is None:
+        raise NotFound("the bank was deleted meanwhile")
+    return int(row["id"])
 
 
 async def delete(connection: Connection, bank_id: str) -> Deleted:
     """Delete a bank with all it holds and return how much that was; an unknown bank is no error.
 
-    Runs in the caller's transaction. Work in flight is locked out first (its rows go, so it writes nothing more).
+    Runs in the caller's transaction. Locks come first, in the order of all writers: the bank, so that no work is
+    added; its operations, so that work in flight ends (whose row goes writes nothing more); its documents.
     """
     row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
     if row is None:
         return Deleted()
     bank = {"bank": row["id"]}
-    await operations.clear(connection, row["id"])
-    if await fetch_one(connection, "banks.lock_all", bank) is None:
+    if await fetch_one(connection, "banks.close", bank) is None:
         return Deleted()
+    await operations.lock_bank(connection, row["id"])
     await execute(connection, "banks.lock_documents", bank)
     counts = await fetch_row(connection, "banks.held", bank)
-    for step in ("postings", "embeddings", "unit_links", "unit_entities", "units"):
+    for step in ("postings", "embeddings", "unit_links", "unit_entities", "units", "documents"):
         await execute(connection, f"banks.delete_{step}", bank)
+    await operations.delete_bank(connection, row["id"])
     await execute(connection, "banks.delete", bank)
     return Deleted(**counts)
 

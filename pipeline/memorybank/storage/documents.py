@@ -8,6 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 import memorybank.storage.entities as entities
+import memorybank.storage.links as links
 from memorybank.audience import Viewer
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
@@ -81,6 +82,7 @@ async def delete(connection: Connection, bank: int, document_id: str, viewer: Vi
     row = await fetch_one(connection, "documents.lock_one", parameters)
     if row is None:
         return None
+    await links.lock_deletions(connection, bank)
     number = {"number": row["number"]}
     named = await entities.of_documents(connection, [row["number"]])
     units = await fetch_row(connection, "documents.count_units", number)

@@ -1,7 +1,7 @@
 """Forgetting many memories at once."""
 
 from memorybank.audience import Viewer
-from memorybank.storage import entities
+from memorybank.storage import entities, links
 from memorybank.storage.queries import Connection, execute, fetch_all
 
 
@@ -12,6 +12,7 @@ async def clear(connection: Connection, bank: int, fact_type: str | None, viewer
     """
     asked = {"bank": bank, "fact_type": fact_type, **viewer.parameters()}
     await fetch_all(connection, "forget.lock_documents", asked)
+    await links.lock_deletions(connection, bank)
     named = await fetch_all(connection, "forget.named", asked)
     deleted = await execute(connection, "forget.units", asked)
     if fact_type is None:

@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 
 from memorybank.storage import copying
-from memorybank.storage.queries import Connection
+from memorybank.storage.queries import Connection, fetch_all
 
 SEMANTIC, CAUSED_BY = "semantic", "caused_by"
 
@@ -22,12 +22,22 @@ class Link:
     weight: float
 
 
-async def add(connection: Connection, bank: int, links: Sequence[Link]) -> None:
-    """Store links; source, target and kind once each."""
+async def add(connection: Connection, bank: int, links: Sequence[Link]) -> int:
+    """Store links, source, target and kind once each; return how many: those to facts that go are left out."""
+    targets = {"ids": list({link.target for link in links})}
+    rows = await fetch_all(connection, "links.hold_targets", targets) if links else []
+    held = {row["id"] for row in rows}
+    links = [link for link in links if link.target in held]
     arrays = [
         _rows(bank, kind, [link for link in links if link.kind == kind]) for kind in (SEMANTIC, CAUSED_BY)
     ]
     await copying.copy_rows(connection, "links.copy", arrays)
+    return len(links)
+
+
+async def lock_deletions(connection: Connection, bank: int) -> None:
+    """Wait until no other transaction deletes facts of this bank; taken after the locks on documents."""
+    await fetch_all(connection, "links.lock_deletions", {"bank": bank})
 
 
 def _rows(bank: int, kind: str, links: Sequence[Link]) -> copying.Rows:

@@ -104,6 +104,7 @@ async def submit(connection: Connection, operations: Sequence[NewOperation]) -> 
         }
         for operation in sorted(operations, key=lambda operation: not operation.is_parent)
     ]
+    await fetch_all(connection, "operations.hold_bank", {"banks": [one.bank for one in operations]})
     try:
         await execute_many(connection, "operations.insert", rows)
     except errors.UniqueViolation as error:
@@ -275,12 +276,17 @@ async def delete(connection: Connection, bank: int, operation_id: UUID, viewer: 
     row = await _locked(connection, bank, operation_id, viewer)
     if not Status(row["status"]).terminal or await _live_parts(connection, operation_id):
         raise Conflict(f"Operation {operation_id} is {row['status']}: only ended operations can be deleted")
+    await fetch_all(connection, "operations.hold_documents", {"id": operation_id})
     await execute(connection, "operations.delete", {"id": operation_id})
 
 
-async def clear(connection: Connection, bank: int) -> int:
-    """Delete a bank's operations, first thing when the bank goes: who works on one writes nothing more."""
+async def lock_bank(connection: Connection, bank: int) -> None:
+    """Lock a bank's operations: waits until nobody writes for them."""
     await fetch_all(connection, "operations.lock_bank", {"bank": bank})
+
+
+async def delete_bank(connection: Connection, bank: int) -> int:
+    """Delete a bank's operations, which are locked: who worked on one writes nothing more."""
     return await execute(connection, "operations.delete_bank", {"bank": bank})
 
 

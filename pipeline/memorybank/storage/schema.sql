@@ -122,7 +122,7 @@ CREATE TABLE chunk (
     FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
 );
 CREATE INDEX chunk_bank ON chunk (bank);
-CREATE INDEX chunk_pending ON chunk (operation) WHERE state <> 'extracted';
+CREATE INDEX chunk_operation ON chunk (operation) WHERE operation IS NOT NULL;
 
 -- Everything remembered. Its search address is (document_number, position), unique in the installation.
 CREATE TABLE memory_unit (

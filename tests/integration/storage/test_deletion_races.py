@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from memorybank.audience import Viewer
-from memorybank.errors import NotFound
+from memorybank.errors import LeaseLost, NotFound
 from memorybank.ids import new_id
 from memorybank.model import Bank
-from memorybank.operations import Kind
-from memorybank.storage import banks, documents, llm_calls, operations
+from memorybank.operations import Kind, Lease, Progress
+from memorybank.storage import banks, documents, links, llm_calls, operations
 from memorybank.storage.documents import NewDocument
+from memorybank.storage.links import Link
 from memorybank.storage.llm_calls import Call, Caller
 from memorybank.storage.operations import NewOperation
 from memorybank.storage.pool import Database
@@ -65,7 +66,7 @@ async def test_an_attempt_is_recorded_while_its_bank_goes(database: Database, ba
             await llm_calls.add(connection, caller, [CALL])
 
     async with database.transaction() as connection:
-        await operations.clear(connection, bank.id)
+        await operations.delete_bank(connection, bank.id)
         recording = await blocked(database, record())
         await banks.delete(connection, bank.bank_id)
     with pytest.raises(NotFound):
@@ -95,6 +96,52 @@ async def test_a_document_is_deleted_while_its_bank_goes(database: Database, ban
         assert await documents.delete(connection, bank.id, "d", Viewer.operator()) == 1
     assert await deleting == 0, "the document was gone when the bank was counted"
     assert await left(database) == 0
+
+
+async def test_work_reports_twice_while_its_bank_goes(database: Database, bank: Bank) -> None:
+    async with database.transaction() as connection:
+        audience = await banks.default_audience(connection, bank.id)
+        parent = NewOperation(new_id(), bank.id, audience, Kind.BATCH_RETAIN, is_parent=True)
+        part = NewOperation(new_id(), bank.id, audience, Kind.RETAIN, {}, parent.id)
+        await operations.submit(connection, [parent, part])
+    lease = Lease(part.id, new_id())
+    async with database.transaction() as connection:
+        assert await operations.claim(connection, lease, new_id(), 30)
+
+    async def delete_bank() -> None:
+        async with database.transaction() as connection:
+            await banks.delete(connection, bank.bank_id)
+
+    async with operations.writing(database, lease) as (connection, _):
+        await operations.progress(connection, lease, Progress("staging", AT, 1, 2))
+        deleting = await blocked(database, delete_bank())
+        # The second change of a row in one transaction looks at its parent again.
+        await operations.progress(connection, lease, Progress("staging", AT, 2, 2))
+    await deleting
+    with pytest.raises(LeaseLost):
+        async with operations.writing(database, lease):
+            pass
+    assert await left(database) == 0
+
+
+async def test_links_to_facts_that_go_are_left_out(database: Database, bank: Bank) -> None:
+    facts = [new_id() for _ in range(3)]
+    async with database.transaction() as connection:
+        audience = await banks.default_audience(connection, bank.id)
+        for position, fact in enumerate(facts):
+            await connection.execute(
+                "INSERT INTO memory_unit (id, bank, audience_id, document_number, position, fact_type, text,"
+                " created_at, updated_at) VALUES (%s, %s, %s, 1, %s, 'world', 'text', now(), now())",
+                [fact, bank.id, audience, position],
+            )
+    made = [Link(facts[0], target, "semantic", 0.9) for target in (facts[1], facts[2], new_id())]
+    async with database.transaction() as deleting:
+        await deleting.execute("DELETE FROM memory_unit WHERE id = %s", [facts[2]])
+        async with database.transaction() as writing:
+            assert await links.add(writing, bank.id, made) == 1
+    async with database.connection() as connection:
+        rows = await (await connection.execute("SELECT target FROM unit_link")).fetchall()
+    assert [row["target"] for row in rows] == [facts[1]]
 
 
 async def test_work_for_a_bank_that_is_gone_is_refused(database: Database, bank: Bank) -> None:

@@ -62,9 +62,9 @@ ORDER BY coalesce(o.last_write_at, o.created_at) DESC, o.id DESC
 SELECT count(*) AS total FROM bank b
 WHERE %(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpos(lower(b.name), lower(%(q)s)) > 0
 
--- name: lock_all
--- Keeps new rows out of a bank that goes.
-SELECT id FROM bank WHERE id = %(bank)s FOR UPDATE
+-- name: close
+-- Lets no new operation into a bank that goes; those that are there may still write, until they are locked.
+SELECT id FROM bank WHERE id = %(bank)s FOR NO KEY UPDATE
 
 -- name: lock_documents
 -- audience: the whole bank goes, whoever may see its rows
@@ -102,6 +102,11 @@ DELETE FROM unit_entity WHERE bank = %(bank)s
 -- audience: the whole bank goes, whoever may see its rows
 -- Everything remembered, before the documents it came from.
 DELETE FROM memory_unit WHERE bank = %(bank)s
+
+-- name: delete_documents
+-- audience: the whole bank goes, whoever may see its rows
+-- Documents with their chunks, before the operations that the chunks name.
+DELETE FROM document WHERE bank = %(bank)s
 
 -- name: delete
 -- The bank; what is left of it goes by foreign key.

@@ -1,6 +1,6 @@
 -- name: hold_operation
 -- audience: a lock, nothing is read
--- Who deletes a bank locks its operations, then the bank: so the operation comes first here too.
+-- Who deletes a bank deletes its operations, then the bank: so the operation comes first here too.
 SELECT 1 FROM operation WHERE id = %(operation)s FOR KEY SHARE
 
 -- name: copy

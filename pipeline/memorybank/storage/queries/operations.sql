@@ -130,15 +130,28 @@ WHERE id = %(id)s
 -- Whether parts of a batch are still to be done or being done.
 SELECT EXISTS (SELECT 1 FROM operation WHERE parent = %(id)s AND status IN ('pending', 'processing')) AS live
 
+-- name: hold_documents
+-- audience: the caller has checked that it may
+-- Documents with chunks that will forget this operation and its parts; in the order in which everybody locks them.
+SELECT d.number FROM document d
+WHERE d.number IN (SELECT c.document FROM chunk c JOIN operation o ON o.id = c.operation
+                   WHERE o.id = %(id)s OR o.parent = %(id)s)
+ORDER BY d.number FOR KEY SHARE
+
 -- name: delete
 -- audience: the caller has checked that it may
 -- Deletes one operation with its parts.
 DELETE FROM operation WHERE id = %(id)s
 
+-- name: hold_bank
+-- audience: a lock, nothing is read
+-- Keeps a bank from being deleted until the new operations are there: who deletes it must see them.
+SELECT 1 FROM bank WHERE id = ANY(%(banks)s::bigint[]) ORDER BY id FOR SHARE
+
 -- name: lock_bank
 -- audience: the whole bank goes
--- Locks a bank's operations in the order that everybody locks them.
-SELECT id FROM operation WHERE bank = %(bank)s ORDER BY is_parent DESC, id FOR UPDATE
+-- Locks a bank's operations in the order that everybody locks them; who holds one may still refer to the others.
+SELECT id FROM operation WHERE bank = %(bank)s ORDER BY is_parent DESC, id FOR NO KEY UPDATE
 
 -- name: delete_bank
 -- audience: the whole bank goes
