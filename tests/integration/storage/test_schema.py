@@ -17,7 +17,8 @@ SCHEMA = Path(migrate_module.__file__).parent / "schema.sql"
 #: Everything a schema consists of, as PostgreSQL itself describes it.
 CATALOG = """
 SELECT 'column', c.relname || '.' || a.attname,
-       format_type(a.atttypid, a.atttypmod) || a.attnotnull || a.attstorage::text || coalesce(pg_get_expr(d.adbin, d.adrelid), '')
+       format_type(a.atttypid, a.atttypmod) || a.attnotnull || a.attstorage::text
+       || coalesce(pg_get_expr(d.adbin, d.adrelid), '')
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
 LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 WHERE c.relnamespace = 'public'::regnamespace
