@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Protocol, TypeVar
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from memorybank.settings import WorkerSettings
 from memorybank.storage.pool import Database
 from memorybank.storage.workers import sweep
 from memorybank_workers.broker import PostgresBroker
-from memorybank_workers.schedule import Job, repeat
+from memorybank_workers.schedule import repeat
 
 T = TypeVar("T")
 
@@ -116,10 +117,12 @@ class WorkplaceMiddleware(Middleware):
 
     async def _live(self, opened: asyncio.Future[Workplace]) -> None:
         """Hold the workplace open: one task enters and leaves the block, as its task groups need it."""
+        own = self._settings
         async with self._factory() as place:
             opened.set_result(place)
+            sweeping = partial(sweep, place.database, own.dead_seconds, own.max_attempts)
             async with asyncio.TaskGroup() as group:
-                sweeper = group.create_task(repeat(_sweep(place.database, self._settings)))
+                sweeper = group.create_task(repeat("sweep", own.sweep_seconds, sweeping))
                 await self._leave.wait()
                 sweeper.cancel()
 
@@ -131,14 +134,6 @@ class WorkplaceMiddleware(Middleware):
     async def _cancel_all(self) -> None:
         for task in self._rounds:
             task.cancel()
-
-
-def _sweep(database: Database, settings: WorkerSettings) -> Job:
-    return Job(
-        "sweep",
-        settings.sweep_seconds,
-        lambda: sweep(database, settings.dead_seconds, settings.max_attempts),
-    )
 
 
 def _in_loop(work: Awaitable[T]) -> T:

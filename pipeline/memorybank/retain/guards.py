@@ -7,6 +7,8 @@ from memorybank import text
 
 #: Longest fact, in characters.
 MAX_FACT_CHARS = 2_000
+#: A cut is moved back to a space among so many characters, so that it rarely falls into a word.
+BREAK_CHARS = 100
 #: A text that packs to less than this share of its bytes says the same thing again and again; short ones are let be.
 LOOP_SHARE, LOOP_BYTES = 0.2, 300
 #: A sentence of the prompt shorter than this may be said by anybody.
@@ -45,7 +47,7 @@ def cut(fact: str, limit: int = MAX_FACT_CHARS) -> str:
     """Return at most `limit` characters, ending at a word where there is one near."""
     if len(fact) <= limit:
         return fact
-    space = fact.rfind(" ", limit - 100, limit)
+    space = fact.rfind(" ", limit - BREAK_CHARS, limit)
     return fact[: space if space > 0 else limit].rstrip()
 
 
