@@ -67,3 +67,8 @@ def test_no_sql_stands_in_python_outside_storage() -> None:
     for path in SHIPPED:
         if "storage" not in path.parts:
             assert not statement.search(path.read_text()), _name(path)
+
+
+def test_no_two_test_files_share_a_name() -> None:
+    names = [path.name for path in SOURCES if ROOT / "tests" in path.parents and path.name != "conftest.py"]
+    assert len(names) == len(set(names))

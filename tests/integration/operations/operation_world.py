@@ -19,7 +19,6 @@ AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 def short_times(**changes: Any) -> WorkerSettings:
     """The shipped values, with shorter times."""
     values: dict[str, Any] = {
-        "broker": "postgres",
         "concurrency": 4,
         "max_attempts": 3,
         "retry_seconds": 0,

@@ -21,7 +21,6 @@ from memorybank.storage.pool import Database
 
 SCRIPT = Path(__file__).with_name("toy_worker.py")
 TIMES: dict[str, Any] = {
-    "broker": "postgres",
     "concurrency": 4,
     "max_attempts": 3,
     "retry_seconds": 0.1,

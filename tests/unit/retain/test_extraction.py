@@ -79,7 +79,7 @@ async def test_what_is_cut_is_asked_in_pieces_and_every_fact_is_kept() -> None:
     assert [fact.text for fact in found.facts] == LINES.split("\n")
     answered = [request for request in model.requests if len(content_of(request)) <= 1200]
     assert len(model.requests) <= 2 * len(answered)
-    assert len(ledger.attempts) == len(model.requests)
+    assert len(ledger.calls) == len(model.requests)
 
 
 async def test_a_piece_at_the_floor_is_lost_and_counted_and_the_others_kept() -> None:
