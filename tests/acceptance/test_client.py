@@ -264,7 +264,7 @@ def test_a_script_under_warnings_as_errors_ends_without_a_word(server: Running) 
         loop.close()
     """
     ran = subprocess.run(
-        [sys.executable, "-W", "error", "-X", "dev", "-c", textwrap.dedent(script)],
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
         env={"PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 #: Every run tries the same bodies.
-SAME = settings(derandomize=True, deadline=None, database=None, max_examples=50)
+SAME = settings(derandomize=True, deadline=None, database=None, max_examples=30)
 
 texts = st.text(st.characters(), max_size=12) | st.sampled_from(
     [

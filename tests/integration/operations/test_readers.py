@@ -241,7 +241,8 @@ async def test_when_the_bank_goes_its_work_writes_nothing_more(world: World) -> 
     _, (running, _) = await world.batch(2)
     claim = await world.claimed(running)
     async with world.database.transaction() as connection:
-        assert await operations.clear(connection, world.bank) == 3
+        await operations.lock_bank(connection, world.bank)
+        assert await operations.delete_bank(connection, world.bank) == 3
     with pytest.raises(LeaseLost):
         await operations.finish(world.database, claim, kept(1), 3)
 
