@@ -135,10 +135,7 @@ class MemoryBank:
                     raise Conflict(f"operation {child} is gone: it or its bank was deleted meanwhile")
                 if record.status is not Status.COMPLETED:
                     raise Conflict(f"operation {child} is {record.status}: {record.error_message}")
-                used = await llm_calls.spent(connection, child, Viewer.operator())
-                spent += TokenUsage(
-                    used.input_tokens, used.output_tokens, used.cached_tokens, used.thoughts_tokens, used.cost
-                )
+                spent += (await llm_calls.spent(connection, child, Viewer.operator()))[1]
         return spent
 
     # --- banks ---

@@ -107,6 +107,20 @@ class TokenUsage:
 
 
 @dataclass(frozen=True)
+class LlmCall:
+    """One attempt at a language model. `error` is the code of a typed error; texts are not kept."""
+
+    stage: str
+    model: str
+    attempt: int
+    status: Literal["ok", "error"]
+    error: str | None
+    usage: TokenUsage
+    duration_ms: float
+    created_at: datetime
+
+
+@dataclass(frozen=True)
 class Scores:
     """Why a hit stands where it does: the blend, and its parts where an arm saw the unit."""
 

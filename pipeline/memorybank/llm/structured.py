@@ -1,4 +1,4 @@
-"""One call to a model until it has answered usably: the only loop over attempts that there is.
+"""One call to a language model until it has answered usably: the only loop over attempts at one.
 
 `structured` returns validated JSON, `written` returns text. Both judge every reply the same way, follow
 `retry`'s policy, spend one budget and put every attempt into the ledger.
@@ -15,10 +15,10 @@ from typing import Any, Generic, TypeVar, cast
 from memorybank import clock, errors
 from memorybank.llm import parsing, retry
 from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, LanguageModel, ModelProfile
-from memorybank.llm.ledger import Attempt, Ledger
+from memorybank.llm.ledger import Ledger
 from memorybank.llm.retry import Budget, Change, OutOfRoom, Tried
 from memorybank.llm.shape import portable
-from memorybank.model import TokenUsage
+from memorybank.model import LlmCall, TokenUsage
 
 Result = TypeVar("Result")
 
@@ -121,18 +121,18 @@ class _Call(Generic[Result]):
             result = self.read(reply)
         except errors.ModelError as error:
             failure = error
-        attempt = Attempt(
-            stage=asked.stage,
-            model=reply.model if reply else profile.model,
-            attempt=self.budget.spent,
-            status="error" if failure else "ok",
-            error=failure.code if failure else None,
-            usage=reply.usage if reply else TokenUsage(),
-            duration_ms=(time.perf_counter() - begun) * 1000,
-            created_at=at,
-        )
         if self.ledger is not None:
-            await self.ledger.record(attempt)
+            call = LlmCall(
+                stage=asked.stage,
+                model=reply.model if reply else profile.model,
+                attempt=self.budget.spent,
+                status="error" if failure else "ok",
+                error=failure.code if failure else None,
+                usage=reply.usage if reply else TokenUsage(),
+                duration_ms=(time.perf_counter() - begun) * 1000,
+                created_at=at,
+            )
+            await self.ledger.record(call)
         return reply, result, failure
 
     def _next(self, error: errors.ModelError, asked: ChatRequest) -> retry.Step | None:

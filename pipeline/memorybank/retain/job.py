@@ -204,7 +204,9 @@ class Job:
         """Return what the operation did, by number: the wire's names where it has one."""
         claim = self.round.claim
         async with self.database.connection() as connection:
-            spent = await llm_calls.spent(connection, claim.lease.operation_id, Viewer((claim.audience_id,)))
+            calls, used = await llm_calls.spent(
+                connection, claim.lease.operation_id, Viewer((claim.audience_id,))
+            )
         dropped = {
             name.removeprefix(DROPPED): count
             for name, count in self.counts.items()
@@ -223,13 +225,13 @@ class Job:
             "chunks_failed": left.failed,
             "chunks_unchanged": self.staged.unchanged,
             "documents_skipped": dict(self.staged.skipped),
-            "llm_calls": spent.calls,
+            "llm_calls": calls,
             "usage": {
-                "input_tokens": spent.input_tokens,
-                "output_tokens": spent.output_tokens,
-                "total_tokens": spent.input_tokens + spent.output_tokens,
-                "cached_tokens": spent.cached_tokens,
-                "thoughts_tokens": spent.thoughts_tokens,
+                "input_tokens": used.input_tokens,
+                "output_tokens": used.output_tokens,
+                "total_tokens": used.total_tokens,
+                "cached_tokens": used.cached_tokens,
+                "thoughts_tokens": used.thoughts_tokens,
             },
-            "cost": spent.cost,
+            "cost": used.cost,
         }

@@ -1,8 +1,6 @@
 """The stored record of every attempt at a model: what it cost, how it ended. No content."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +9,7 @@ from psycopg import errors
 from memorybank.audience import Viewer
 from memorybank.errors import NotFound
 from memorybank.ids import new_id
+from memorybank.model import LlmCall, TokenUsage
 from memorybank.storage.copying import copy_records
 from memorybank.storage.queries import Connection, execute, fetch_row
 
@@ -24,53 +23,25 @@ class Caller:
     operation: UUID | None = None
 
 
-@dataclass(frozen=True)
-class Call:
-    """One attempt. `error` is the code of a typed error; `cost` in US dollars."""
-
-    stage: str
-    model: str
-    attempt: int
-    status: str
-    error: str | None
-    tokens: tuple[int, int, int, int]
-    cost: float
-    duration_ms: float
-    created_at: datetime
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Sums over attempts."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    thoughts_tokens: int = 0
-    cost: float = 0.0
-
-
-async def add(connection: Connection, caller: Caller, calls: Sequence[Call]) -> None:
-    """Store attempts; `tokens` of a call are input, output, cached, thoughts.
-
-    Raises NotFound when the bank or the operation was deleted meanwhile.
-    """
+async def add(connection: Connection, caller: Caller, call: LlmCall) -> None:
+    """Store a call; raises NotFound when the bank or the operation was deleted meanwhile."""
     try:
         async with connection.transaction():
             await execute(connection, "llm_calls.hold_operation", {"operation": caller.operation})
-            await copy_records(connection, "llm_calls.copy", [_record(caller, call) for call in calls])
+            await copy_records(connection, "llm_calls.copy", [_record(caller, call)])
     except errors.ForeignKeyViolation as error:
         raise NotFound("the bank or the operation that asked was deleted") from error
 
 
-async def spent(connection: Connection, operation: UUID, viewer: Viewer) -> Spent:
-    """Return what an operation spent, failed attempts included."""
+async def spent(connection: Connection, operation: UUID, viewer: Viewer) -> tuple[int, TokenUsage]:
+    """Return how many calls an operation made, failed ones included, and what they used together."""
     parameters = {"operation": operation, **viewer.parameters()}
-    return Spent(**await fetch_row(connection, "llm_calls.spent", parameters))
+    row = await fetch_row(connection, "llm_calls.spent", parameters)
+    return row.pop("calls"), TokenUsage(**row)
 
 
-def _record(caller: Caller, call: Call) -> tuple[Any, ...]:
+def _record(caller: Caller, call: LlmCall) -> tuple[Any, ...]:
+    usage = call.usage
     return (
         new_id(),
         caller.bank,
@@ -81,8 +52,11 @@ def _record(caller: Caller, call: Call) -> tuple[Any, ...]:
         call.attempt,
         call.status,
         call.error,
-        *call.tokens,
-        call.cost,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.thoughts_tokens,
+        usage.cost,
         call.duration_ms,
         call.created_at,
     )

@@ -117,7 +117,7 @@ async def test_what_is_sent_is_what_was_asked(server: ScriptedLLM) -> None:
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
     described = sent["response_format"]["json_schema"]
     assert described["name"] == "extracted_facts" and "maxLength" not in str(described)
-    (attempt,) = found.ledger.attempts
+    (attempt,) = found.ledger.calls
     stats = server.stats()["total"]
     assert (attempt.usage.input_tokens, attempt.usage.output_tokens) == (
         stats["prompt_tokens"],
@@ -151,7 +151,7 @@ async def test_unusable_replies_are_mended_by_another_call(server: ScriptedLLM, 
     found = await outcome(server)
     assert found.facts == SAID and server.calls == 2
     assert server.requests[0] != server.requests[1]
-    assert [attempt.status for attempt in found.ledger.attempts] == ["error", "ok"]
+    assert [attempt.status for attempt in found.ledger.calls] == ["error", "ok"]
 
 
 @pytest.mark.parametrize("kind", PASSING)
@@ -159,7 +159,7 @@ async def test_an_endpoint_that_is_down_is_asked_again(server: ScriptedLLM, kind
     server.fail(kind)
     found = await outcome(server)
     assert found.facts == SAID and server.calls == 2 and len(found.waits) == 1
-    assert found.ledger.attempts[0].error == "model_unavailable"
+    assert found.ledger.calls[0].error == "model_unavailable"
 
 
 async def test_a_hanging_endpoint_is_left_at_the_time_limit(server: ScriptedLLM) -> None:
@@ -197,7 +197,7 @@ async def test_lasting_faults_end_within_the_budget(
     server.fail(kind, times=None)
     found = await outcome(server)
     assert type(found.error) is ends[0] and server.calls == ends[1]
-    assert [attempt.status for attempt in found.ledger.attempts] == ["error"] * ends[1]
+    assert [attempt.status for attempt in found.ledger.calls] == ["error"] * ends[1]
     assert SAID[0] not in found.error.message
 
 

@@ -10,17 +10,17 @@ import pytest
 from memorybank.audience import Viewer
 from memorybank.errors import LeaseLost, NotFound
 from memorybank.ids import new_id
-from memorybank.model import Bank
+from memorybank.model import Bank, LlmCall, TokenUsage
 from memorybank.operations import Kind, Lease, Progress
 from memorybank.storage import banks, documents, links, llm_calls, operations
 from memorybank.storage.documents import NewDocument
 from memorybank.storage.links import Link
-from memorybank.storage.llm_calls import Call, Caller
+from memorybank.storage.llm_calls import Caller
 from memorybank.storage.operations import NewOperation
 from memorybank.storage.pool import Database
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
-CALL = Call("retain", "scripted", 1, "ok", None, (1, 1, 0, 0), 0.0, 1.0, AT)
+CALL = LlmCall("retain", "scripted", 1, "ok", None, TokenUsage(1, 1), 1.0, AT)
 
 
 async def blocked(database: Database, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -63,7 +63,7 @@ async def test_an_attempt_is_recorded_while_its_bank_goes(database: Database, ba
 
     async def record() -> None:
         async with database.connection() as connection:
-            await llm_calls.add(connection, caller, [CALL])
+            await llm_calls.add(connection, caller, CALL)
 
     async with database.transaction() as connection:
         await operations.delete_bank(connection, bank.id)
@@ -155,5 +155,5 @@ async def test_work_for_a_bank_that_is_gone_is_refused(database: Database, bank:
             await operations.submit(connection, [late])
     async with database.connection() as connection:
         with pytest.raises(NotFound):
-            await llm_calls.add(connection, caller, [CALL])
+            await llm_calls.add(connection, caller, CALL)
     assert await left(database) == 0

@@ -10,11 +10,11 @@ import pytest
 from memorybank.audience import Viewer
 from memorybank.errors import InvalidConfig, NotFound
 from memorybank.ids import new_id
-from memorybank.model import Bank
+from memorybank.model import Bank, LlmCall, TokenUsage
 from memorybank.storage import banks, chunks, documents, entities, links, llm_calls, models, units
 from memorybank.storage.chunks import About, NewChunk
 from memorybank.storage.documents import NewDocument
-from memorybank.storage.llm_calls import Call, Caller
+from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import NewUnit
@@ -190,19 +190,19 @@ async def test_a_documents_tags_are_those_of_its_facts(shelf: Shelf) -> None:
 
 async def test_calls_are_counted_under_their_operation(shelf: Shelf) -> None:
     caller = Caller(shelf.bank.id, shelf.audience, shelf.operation)
-    call = Call("retain", "m", 1, "ok", None, (10, 5, 3, 1), 0.25, 12.5, AT)
-    await llm_calls.add(shelf.connection, caller, [call, call])
-    await llm_calls.add(shelf.connection, Caller(), [call])
+    call = LlmCall("retain", "m", 1, "ok", None, TokenUsage(10, 5, 3, 1, 0.25), 12.5, AT)
+    for who in (caller, caller, Caller()):
+        await llm_calls.add(shelf.connection, who, call)
     spent = await llm_calls.spent(shelf.connection, shelf.operation, OPERATOR)
-    assert spent == llm_calls.Spent(2, 20, 10, 6, 2, 0.5)
-    assert await llm_calls.spent(shelf.connection, shelf.operation, Viewer(())) == llm_calls.Spent()
+    assert spent == (2, TokenUsage(20, 10, 6, 2, 0.5))
+    assert await llm_calls.spent(shelf.connection, shelf.operation, Viewer(())) == (0, TokenUsage())
 
 
 async def test_a_call_for_a_bank_that_is_gone_is_not_found(database: Database) -> None:
-    call = Call("retain", "m", 1, "ok", None, (0, 0, 0, 0), 0.0, 0.0, AT)
+    call = LlmCall("retain", "m", 1, "ok", None, TokenUsage(), 0.0, AT)
     async with database.connection() as connection:
         with pytest.raises(NotFound):
-            await llm_calls.add(connection, Caller(99, 1), [call])
+            await llm_calls.add(connection, Caller(99, 1), call)
 
 
 async def test_a_model_has_one_number_and_one_width(shelf: Shelf) -> None:

@@ -67,7 +67,7 @@ async def ask(
 async def test_one_good_reply_is_one_call() -> None:
     fake, ledger, _, found = await ask([said(GOOD)])
     assert found == ["a"] and len(fake.asked) == 1
-    assert [(a.status, a.error, a.attempt) for a in ledger.attempts] == [("ok", None, 1)]
+    assert [(a.status, a.error, a.attempt) for a in ledger.calls] == [("ok", None, 1)]
     assert ledger.usage == TokenUsage(10, 5, cost=0.25)
 
 
@@ -95,7 +95,7 @@ async def test_no_two_requests_are_the_same_and_the_budget_ends_them() -> None:
     assert isinstance(error, errors.ModelMalformed)
     assert len(fake.asked) == 4 == len({(r.answer_format, r.messages).__repr__() for r in fake.asked})
     assert [r.answer_format.name for r in fake.asked] == ["JSON_SCHEMA"] * 2 + ["JSON_OBJECT"] * 2
-    assert {a.error for a in ledger.attempts} == {"model_malformed"}
+    assert {a.error for a in ledger.calls} == {"model_malformed"}
     assert ledger.usage.cost == 1.0
 
 
@@ -116,7 +116,7 @@ async def test_a_format_that_did_not_help_is_not_remembered() -> None:
 async def test_waits_are_the_providers() -> None:
     _, ledger, waits, found = await ask([errors.ModelRateLimited("wait", retry_after=3.0), said(GOOD)])
     assert found == ["a"] and waits.seconds == [3.0]
-    assert [a.error for a in ledger.attempts] == ["model_rate_limited", None]
+    assert [a.error for a in ledger.calls] == ["model_rate_limited", None]
 
 
 async def test_a_long_wait_is_handed_to_the_operation() -> None:
@@ -128,7 +128,7 @@ async def test_a_long_wait_is_handed_to_the_operation() -> None:
 async def test_a_cut_answer_is_paid_once_and_split_by_the_caller() -> None:
     fake, ledger, _, error = await ask([said(GOOD[:10], "length")])
     assert type(error) is errors.ModelTruncated and len(fake.asked) == 1
-    assert ledger.attempts[0].usage.output_tokens == 5
+    assert ledger.calls[0].usage.output_tokens == 5
 
 
 async def test_a_whole_looking_answer_that_was_cut_is_not_taken() -> None:
@@ -161,7 +161,7 @@ async def test_one_budget_holds_over_several_calls() -> None:
 async def test_a_ledger_passes_attempts_on() -> None:
     outer = MemoryLedger()
     await structured(Fake([said(GOOD)]), REQUEST, facts, Budget(), MemoryLedger(then=outer))
-    assert len(outer.attempts) == 1
+    assert len(outer.calls) == 1
 
 
 TEXT = ChatRequest("reflect", "Rules.", "Question.")
