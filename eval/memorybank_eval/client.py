@@ -13,8 +13,8 @@ from memorybank.errors import MemoryBankError
 
 #: Seconds one call may take: a synchronous retain of a long session is inside.
 TIMEOUT_SECONDS = 900.0
-#: Seconds between two looks at an operation.
-POLL_SECONDS = 0.1
+#: Seconds between two looks at an operation: first, and at most. They double, because each look costs the server too.
+POLL_SECONDS, POLL_CAP_SECONDS = 0.1, 2.0
 #: Only the raw facts: observations are made later, and here each hit must be a turn.
 FACT_TYPES = ("world", "experience")
 #: Metadata key under which a retained item carries the id of its turn.
@@ -79,11 +79,13 @@ class Client:
 
     async def wait(self, bank: str, operation: str) -> dict[str, Any]:
         """Return an operation once it has ended; raises MemoryBankError unless it kept everything."""
+        pause = POLL_SECONDS
         while True:
             state = await self.call("GET", f"{bank_path(bank)}/operations/{operation}")
             if state["status"] in _ENDED:
                 break
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, POLL_CAP_SECONDS)
         if state["status"] != "completed" or state.get("error_message"):
             raise MemoryBankError(f"retain of bank {bank} {state['status']}: {state.get('error_message')}")
         return state
