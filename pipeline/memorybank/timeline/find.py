@@ -183,6 +183,8 @@ def _tense_of(low: str, place: tuple[int, int], grammar: Grammar, question: bool
     def tense() -> Tense:
         if grammar.begun.search(low, max(0, place[0] - _BEGUN_CHARS), place[1]):
             return "past"
+        if grammar.arranged.search(low, max(0, place[0] - _CLAUSE_CHARS), place[0]):
+            return "future"
         begin, end = _clause(low, *place)
         ahead = _nearest(grammar.future, low, begin, end, place)
         behind = _nearest(grammar.past, low, begin, end, place)

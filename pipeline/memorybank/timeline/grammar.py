@@ -84,6 +84,7 @@ class Language:
         shaky: month and weekday words that are also common words.
         future, past, likely: patterns of a clause's tense; `likely` also speaks for the future, but less.
         begun: words before or at the start of an expression that put it into the past ("since").
+        arranged: what ends right before an expression and puts it ahead ("moved the launch to").
         spaced: False for scripts without spaces between words.
     """
 
@@ -108,6 +109,7 @@ class Language:
     past: str = r"(?!)"
     likely: str = r"(?!)"
     begun: str = r"(?!)"
+    arranged: str = r"(?!)"
     spaced: bool = True
 
     @cached_property
@@ -149,6 +151,7 @@ class Grammar:
         self.future = re.compile(bare(language.future))
         self.past = re.compile(bare(language.past))
         self.begun = re.compile(rf"(?<!\w)(?:{bare(language.begun)})(?!\w)")
+        self.arranged = re.compile(rf"(?<!\w)(?:{bare(language.arranged)})\W*$")
         self.likely = re.compile(bare(language.likely))
 
     def _fill(self, pattern: str, named: bool) -> str:

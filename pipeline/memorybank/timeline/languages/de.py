@@ -138,4 +138,5 @@ GERMAN = Language(
     past=r"\b(?:war|waren|warst|hatte\w*|habe|hat|haben|hast|bin|wurde\w*|ging\w*|kam\w*|ge\w{3,}t|ge\w{3,}en|vor|letzte\w*|gestern)\b",
     likely=r"(?!)",
     begun="seit",
+    arranged=r"(?:verschob\w*|verlegte?\w*|verschieben)\b[^.;!?]{0,60} auf(?: den)?",
 )

@@ -210,7 +210,7 @@ ENGLISH = Language(
     shaky="may march mar sat sun jan wed mon dec august",
     future=(
         r"\b(?:will|won't|shall|gonna|going to|'ll|let's|planning|plans? (?:to|for|on)|planned (?:to|for|on)|hop(?:e|ing) to|"
-        r"looking forward|see you|upcoming|scheduled|due|booked|reserved|appointment|invited|which is|excited (?:for|about)|can't wait|deadline|remind me)\b|'ll\b"
+        r"looking forward|see you|upcoming|scheduled|rescheduled|postponed|due|booked|reserved|appointment|invited|which is|excited (?:for|about)|can't wait|deadline|remind me)\b|'ll\b"
     ),
     past=(
         r"\b(?:was(?! wondering)|were|had|did|didn't|wasn't|haven't|hasn't|hadn't|went|got|came|saw|met|made|took|bought|said|told|gave|found|left|felt|kept|"
@@ -219,4 +219,5 @@ ENGLISH = Language(
     ),
     likely=r"(?:\b(?:am|are|is)|'m|'re|'s) (?:\w+ )?\w{2,}ing\b|\b(?:should|could|would|can|want to|need to|have to|must|might)\b",
     begun="since",
+    arranged=r"(?:moved|pushed|delayed|shifted|put off|brought forward|changed)\b[^.;!?]{0,60} to(?: the)?",
 )

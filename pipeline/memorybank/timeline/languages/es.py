@@ -139,4 +139,5 @@ SPANISH = Language(
     future=r"\b(?:voy a|vas a|va a|vamos a|van a|pienso|planeo|planeamos|pronto|reserv\w+|cita|sera|seran|habra|tendr\w+|ire|iremos|\w{3,}(?:remos|are|ere|ire|aran|eran|iran))\b(?<!\bhubieran)",
     past=r"\b(?:fue|fueron|fui|era|estaba|estuvo|estuve|hizo|hice|tuvo|tuve|hubo|habia|he|ha|hemos|han|compro|\w{2,}(?:amos|imos|aron|ieron|aba|aban)|hace|pasad[oa]|ayer)\b",
     begun="desde",
+    arranged=r"(?:movi\w*|aplaz\w*|pospu\w*|pas(?:o|amos) )\b[^.;!?]{0,60} (?:al?|para)(?: el)?",
 )

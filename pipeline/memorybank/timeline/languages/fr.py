@@ -124,4 +124,5 @@ FRENCH = Language(
     future=r"\b(?:vais|vas|va|allons|allez|vont|prevu\w*|reserve\w*|rendez-vous|bientot|\w{3,}(?:rai|ras|rons|rez|ront)|sera|aura|ira|fera|viendra)\b",
     past=r"\b(?:etait|etaient|avait|avaient|ai|as|avons|avez|ont|suis alle\w*|fut|il y a|dernier\w*|hier)\b",
     begun="depuis",
+    arranged=r"(?:reporte\w*|deplace\w*|decale\w*)\b[^.;!?]{0,60} (?:au|a)",
 )

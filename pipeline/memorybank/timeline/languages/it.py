@@ -128,5 +128,6 @@ ITALIAN = Language(
     words="oggi ieri altroieri avantieri domani dopodomani stamattina stamani stasera stanotte notte mattina pomeriggio sera anni",
     future=r"\b(?:andro|andremo|andra|sara|saranno|avro|avremo|avra|\w{3,}(?:ero|iro|eremo|iremo|era|ira|eranno|iranno)|prevediamo|prenotat\w+|appuntamento|presto)\b(?<!\bera)",
     past=r"\b(?:era|erano|ero|ho|hai|abbiamo|avete|hanno|e stat[oa]|sono andat\w+|aveva\w*|fu|fa|scors[oa]|ieri|siamo)\b",
+    arranged=r"(?:spostat\w*|rinviat\w*|rimandat\w*)\b[^.;!?]{0,60} (?:a|al)",
     begun="da|dal|dalla|dallo|dall",
 )

@@ -140,4 +140,5 @@ PORTUGUESE = Language(
     future=r"\b(?:vou|vai|vamos|vao|pretendo|planejo|sera|serao|havera|terei|teremos|\w{3,}(?:remos|arei|erei|irei|arao|erao|irao)|em breve|reserv\w+|marcad\w+)\b",
     past=r"\b(?:foi|foram|fui|era|estava|estive|esteve|fez|fiz|teve|tive|havia|tinha|\w{2,}(?:amos|imos|aram|eram|iram|ou|ava|avam)|ha|faz|passad[oa]|ontem)\b",
     begun="desde",
+    arranged=r"(?:adi(?:ou|ei|amos)|mud(?:ou|ei|amos))\b[^.;!?]{0,60} para(?: o| a)?",
 )
