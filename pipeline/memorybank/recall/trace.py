@@ -64,7 +64,7 @@ def build(told: Told, steps: Steps) -> dict[str, Any]:
     """Return the trace in the wire's shape; it names only units that the viewer was shown the way to."""
     return {
         "query": _query(told),
-        "retrieval_results": _arms(told),
+        "retrieval_results": _arms(told, steps),
         "rrf_merged": _merged(told),
         "reranked": [],
         "entry_points": [],
@@ -101,7 +101,7 @@ def _query(told: Told) -> dict[str, Any]:
     }
 
 
-def _arms(told: Told) -> list[dict[str, Any]]:
+def _arms(told: Told, steps: Steps) -> list[dict[str, Any]]:
     """Return each arm's ranking of the units that were looked at, one entry for each type of fact."""
     types = sorted({unit.fact_type for unit in told.units})
     found = []
@@ -114,7 +114,8 @@ def _arms(told: Told) -> list[dict[str, Any]]:
                     "method_name": method,
                     "fact_type": fact_type,
                     "results": [{"rank": rank, **entry} for rank, entry in enumerate(results, start=1)],
-                    "duration_seconds": 0.0,
+                    # All arms are read in one trip: each shows the time of that trip.
+                    "duration_seconds": steps.seconds.get("gather", 0.0),
                     "metadata": {"score_name": _SCORE_NAMES[method]},
                 }
             )
