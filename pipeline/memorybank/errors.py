@@ -81,7 +81,7 @@ class TimedOut(MemoryBankError):
 
 
 class DatabaseUnavailable(MemoryBankError):
-    """PostgreSQL is not reachable, too old, or lacks pgvector."""
+    """PostgreSQL is not reachable, broke off what was asked, is too old, or lacks pgvector."""
 
     code = "database_unavailable"
     status = 503

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import psycopg
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, errors
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -23,6 +23,9 @@ SESSION_SETTINGS = (
     "SET timezone = 'UTC'",
     "SET jit = off",
 )
+
+#: The class of SQLSTATEs that says so.
+OUT_OF_RESOURCES = "53"
 
 Conninfo = Callable[[], Awaitable[str]]
 
@@ -68,9 +71,7 @@ class Database:
                 "no database connection became free; raise database.pool_max"
             ) from error
         except psycopg.OperationalError as error:
-            raise DatabaseUnavailable(
-                f"the connection to PostgreSQL was lost: {type(error).__name__}"
-            ) from error
+            raise DatabaseUnavailable(_worded(error)) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -100,3 +101,14 @@ class Database:
         milliseconds = int(self._settings.statement_timeout_seconds * 1000)
         await connection.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])
         await register_vector_async(connection)
+
+
+def _worded(error: psycopg.OperationalError) -> str:
+    """Return what went wrong. All of it may pass, so a round is tried again, and so may a request be."""
+    if isinstance(error, errors.DeadlockDetected | errors.SerializationFailure):
+        return "two transactions were in each other's way, and this one gave way: try again"
+    if isinstance(error, errors.QueryCanceled):
+        return "a statement took longer than database.statement_timeout_seconds"
+    if error.sqlstate and error.sqlstate.startswith(OUT_OF_RESOURCES):
+        return f"PostgreSQL has not enough memory, disk or connections: {type(error).__name__}"
+    return f"the connection to PostgreSQL was lost: {type(error).__name__}"

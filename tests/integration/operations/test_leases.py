@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from uuid import uuid4
 
-import psycopg
 import pytest
 from operation_world import World, short_times
 
@@ -289,7 +288,3 @@ async def until_no_lock(world: World) -> None:
                 return
         await asyncio.sleep(0.02)
     raise AssertionError("the session is still there")
-
-
-def test_the_errors_of_a_lost_session_are_ours() -> None:
-    assert issubclass(psycopg.errors.AdminShutdown, psycopg.OperationalError)
