@@ -46,7 +46,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Evidently:
+class RecallForReflect:
     """Recall as reflect asks it: facts alone, and a question that is too long is cut, not refused."""
 
     recall: Recall
@@ -75,22 +75,24 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     """Give the stages; raises ModelMisconfigured when a model cannot be used."""
     embedder = await _embedder(settings.embeddings, database)
     model = LitellmModel({stage: stage_model(settings, stage) for stage in STAGES})
-    reads = _used(model, settings, "retain")
+    reader = _model_for(model, settings, "retain")
     retain_model = stage_model(settings, "retain")
     patience = Patience(retain_model.backoff_seconds, retain_model.backoff_cap_seconds)
     asking = Asking(settings.retain.attempts, patience, retain_model.max_output_tokens)
     recall = Recall(database, embedder, settings)
     try:
         yield Parts(
-            retain=Retain(database, embedder, partial(extractor_for, model=reads, asking=asking), settings),
+            retain=Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings),
             recall=recall,
-            reflect=Reflect(Evidently(recall), _used(model, settings, "reflect"), database, settings),
+            reflect=Reflect(
+                RecallForReflect(recall), _model_for(model, settings, "reflect"), database, settings
+            ),
         )
     finally:
         await litellm_client.close()
 
 
-def _used(model: LanguageModel, settings: Settings, stage: Stage) -> LanguageModel | None:
+def _model_for(model: LanguageModel, settings: Settings, stage: Stage) -> LanguageModel | None:
     """Return the model of a stage; None where the extractive engine does its work."""
     return None if stage_model(settings, stage).extractive else model
 

@@ -39,7 +39,7 @@ from memorybank.text import normalize
 POLL_SECONDS = 0.05
 #: Longest name of a bank, in characters.
 MAX_BANK_NAME_CHARS = 512
-#: The number of no bank.
+#: The number of a bank that is not there: PostgreSQL counts from 1.
 NO_BANK = 0
 
 
@@ -143,7 +143,7 @@ class MemoryBank:
     async def bank(self, bank_id: str) -> Bank:
         """Return a bank; raises NotFound."""
         async with self.database.connection() as connection:
-            return await banks.get(connection, named(bank_id))
+            return await banks.get(connection, _stored_id(bank_id))
 
     def config_of(self, bank: Bank) -> BankConfig:
         """Return a bank's configuration: its overrides over the installation's defaults."""
@@ -156,8 +156,8 @@ class MemoryBank:
         limit = stage_model(self.settings, "retain").max_output_tokens
         async with self.database.transaction() as connection:
             if create:
-                await banks.ensure(connection, named(bank_id), clock.now())
-            bank = await banks.lock(connection, named(bank_id))
+                await banks.ensure(connection, _stored_id(bank_id), clock.now())
+            bank = await banks.lock(connection, _stored_id(bank_id))
             if updates:
                 config = check_updates(updates, bank.config, self.settings.bank, chunk_limit=limit)
                 bank = await banks.set_config(connection, bank, config, clock.now())
@@ -169,7 +169,7 @@ class MemoryBank:
         """Clear every override; None for a bank that is not there."""
         async with self.database.transaction() as connection:
             try:
-                bank = await banks.lock(connection, named(bank_id))
+                bank = await banks.lock(connection, _stored_id(bank_id))
             except NotFound:
                 return None
             return await banks.set_config(connection, bank, {}, clock.now())
@@ -177,7 +177,7 @@ class MemoryBank:
     async def delete_bank(self, bank_id: str) -> int:
         """Delete a bank with all it holds and return how many units, entities and documents that were."""
         async with self.database.transaction() as connection:
-            return (await banks.delete(connection, named(bank_id))).total
+            return (await banks.delete(connection, _stored_id(bank_id))).total
 
     async def clear(self, bank_id: str, fact_type: str | None, viewer: Viewer) -> int:
         """Forget all memories of a bank, or of one type; its profile and configuration stay."""
@@ -209,13 +209,13 @@ class MemoryBank:
     async def reading(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
         """Give a connection that sees one moment, and the bank; raises NotFound."""
         async with self.database.snapshot() as connection:
-            yield connection, await banks.get(connection, named(bank_id))
+            yield connection, await banks.get(connection, _stored_id(bank_id))
 
     @asynccontextmanager
     async def changing(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
         """Give a connection in a transaction, and the bank; raises NotFound."""
         async with self.database.transaction() as connection:
-            yield connection, await banks.get(connection, named(bank_id))
+            yield connection, await banks.get(connection, _stored_id(bank_id))
 
     async def _taken(self, bank_id: str, items: Sequence[RetainItem], **how: Any) -> tuple[Bank, Submitted]:
         """Queue items in a bank; one that is deleted between being found and being written to is made anew."""
@@ -232,7 +232,7 @@ class MemoryBank:
     async def _writable(self, bank_id: str) -> tuple[Bank, int]:
         """Return a bank, made on first use, and the audience that retain writes to."""
         async with self.database.transaction() as connection:
-            bank = await banks.ensure(connection, named(bank_id), clock.now())
+            bank = await banks.ensure(connection, _stored_id(bank_id), clock.now())
             return bank, await banks.default_audience(connection, bank.id)
 
     async def _bank_or_empty(self, bank_id: str) -> Bank:
@@ -243,7 +243,7 @@ class MemoryBank:
             return Bank(NO_BANK, bank_id, bank_id, {}, clock.now(), clock.now())
 
 
-def named(bank_id: str) -> str:
+def _stored_id(bank_id: str) -> str:
     """Return the id of a bank as it may be stored; raises InvalidInput for one that cannot be."""
     stored = unicodedata.normalize("NFC", bank_id)
     strange = stored != normalize(bank_id) or "\n" in stored or "\t" in stored
