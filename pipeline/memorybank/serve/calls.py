@@ -6,7 +6,7 @@ parameters, a model is the body. The audience rule is the Viewer: no call can re
 """
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
@@ -29,7 +29,6 @@ class Call:
     action: Action
     group: str
     command: str | None = None
-    status: int = 200
 
     @property
     def name(self) -> str:
@@ -85,11 +84,8 @@ class Registry:
 
         return declare
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Call]:
         return iter(self._calls.values())
-
-    def __getitem__(self, name: str) -> Call:
-        return self._calls[name]
 
 
 def _is_model(annotation: Any) -> bool:

@@ -16,7 +16,8 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from memorybank.serve.calls import CALLS, Call
+from memorybank.serve.actions import CALLS
+from memorybank.serve.calls import Call
 from memorybank.serve.remote import Remote
 from memorybank.serve.render import show
 

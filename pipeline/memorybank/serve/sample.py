@@ -86,7 +86,7 @@ def _item(name: str, number: int, session: Any) -> dict[str, Any]:
     turns = session if isinstance(session, list) else _list(session, TURNS_KEYS)
     item: dict[str, Any] = {"document_id": f"{name}/{number}"}
     if isinstance(session, dict) and turns is not None:
-        item |= {key: str(session[key]) for key in ("context",) if session.get(key)}
+        item |= {"context": str(session["context"])} if session.get("context") else {}
         item["document_id"] = f"{name}/{session.get('id') or number}"
     item["content"] = _text(session) if turns is None else "\n".join(map(_line, turns))
     when = _when([session, *(turns or ())])

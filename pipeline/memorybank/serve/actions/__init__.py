@@ -1,12 +1,10 @@
-"""Every call, declared once. Importing this package declares them all, in the order in which routes are matched."""
+"""Every call, declared once: importing this package imports, and so declares, them all.
 
-import memorybank.serve.actions.banks as banks
-import memorybank.serve.actions.documents as documents
-import memorybank.serve.actions.entities as entities
-import memorybank.serve.actions.memories as memories
-import memorybank.serve.actions.operations as operations
+Routes are matched in the order of these imports. The greedy paths (`documents`) hide nothing: each has a prefix that
+no other module uses.
+"""
+
+from memorybank.serve.actions import banks, documents, entities, memories, operations
 from memorybank.serve.calls import CALLS
 
-#: Modules whose import declares calls; a greedy path (documents) never hides another module's.
-DECLARED = (banks, memories, documents, entities, operations)
-ALL = CALLS
+__all__ = ["CALLS", "banks", "documents", "entities", "memories", "operations"]

@@ -1,13 +1,12 @@
 """Entities: who and what the memories name."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import Query
 
 from memorybank.audience import Viewer
-from memorybank.errors import BadRequest
 from memorybank.memory import MemoryBank
+from memorybank.serve.actions.translate import uuid_of
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.documents import (
     EntityDetailResponse,
@@ -46,10 +45,7 @@ async def get_entity(
     asked: Annotated[EntityQuery, Query()],
 ) -> EntityDetailResponse:
     """Return one entity."""
-    try:
-        entity = UUID(entity_id)
-    except ValueError as error:
-        raise BadRequest("entity_id must be a UUID") from error
+    entity = uuid_of(entity_id, "entity_id")
     wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_entity(connection, bank.id, viewer, entity, wanted)

@@ -16,6 +16,7 @@ from memorybank.serve.actions.translate import (
     reflect_response,
     retain_items,
     usage,
+    uuid_of,
 )
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.memories import (
@@ -93,7 +94,7 @@ async def list_memories(
         status=STATES[asked.state or "valid"],
         consolidation_state=asked.consolidation_state,
         document_id=asked.document_id,
-        entity_id=_uuid(asked.entity_id, "entity_id") if asked.entity_id else None,
+        entity_id=uuid_of(asked.entity_id, "entity_id") if asked.entity_id else None,
         tags=listings.TagFilter(tuple(asked.tags or ()), asked.tags_match),
     )
     async with memory.reading(bank_id) as (connection, bank):
@@ -107,7 +108,7 @@ async def list_memories(
 @call("GET", BANK + "/memories/{memory_id}")
 async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str) -> MemoryUnitResponse:
     """Return one memory."""
-    unit = _uuid(memory_id, "memory_id")
+    unit = uuid_of(memory_id, "memory_id")
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_memory(connection, bank.id, viewer, unit)
     return MemoryUnitResponse(**_shared(bank_id, row), type=row["fact_type"], entities=row["entities"])
@@ -163,10 +164,3 @@ def _key(operation_id: str) -> UUID:
         return UUID(operation_id)
     except ValueError as error:
         raise InvalidInput("must be a UUID", loc=("body", "operation_id"), value=operation_id) from error
-
-
-def _uuid(value: str, name: str) -> UUID:
-    try:
-        return UUID(value)
-    except ValueError as error:
-        raise BadRequest(f"{name} must be a UUID") from error

@@ -1,14 +1,13 @@
 """Background work: see it, cancel it, try it again, forget it."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import Query
 
 from memorybank.audience import Viewer
-from memorybank.errors import BadRequest
 from memorybank.memory import MemoryBank
 from memorybank.operations import Progress, Status
+from memorybank.serve.actions.translate import uuid_of
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.operations import (
     ChildOperationStatus,
@@ -72,7 +71,7 @@ async def get_operation_status(
     asked: Annotated[OperationQuery, Query()],
 ) -> OperationStatusResponse:
     """Return one operation; an unknown id has the status `not_found`."""
-    id_ = _uuid(operation_id)
+    id_ = uuid_of(operation_id, "operation_id")
     async with memory.reading(bank_id) as (connection, bank):
         record = await operations.get(connection, bank.id, id_, viewer)
     if record is None:
@@ -122,7 +121,7 @@ async def cancel_operation(
 ) -> OperationActionResponse:
     """Cancel an operation; one that runs stops at its next step."""
     async with memory.changing(bank_id) as (connection, bank):
-        status = await operations.cancel(connection, bank.id, _uuid(operation_id), viewer)
+        status = await operations.cancel(connection, bank.id, uuid_of(operation_id, "operation_id"), viewer)
     running = status is Status.PROCESSING
     said = f"Operation {operation_id} is asked to stop" if running else f"Operation {operation_id} cancelled"
     return _done(said, operation_id)
@@ -134,7 +133,7 @@ async def retry_operation(
 ) -> OperationActionResponse:
     """Queue a failed or cancelled operation again; of a batch, the parts that are so."""
     async with memory.changing(bank_id) as (connection, bank):
-        await operations.retry(connection, bank.id, _uuid(operation_id), viewer)
+        await operations.retry(connection, bank.id, uuid_of(operation_id, "operation_id"), viewer)
     return _done(f"Operation {operation_id} queued for retry", operation_id)
 
 
@@ -144,16 +143,9 @@ async def delete_operation(
 ) -> OperationActionResponse:
     """Forget an operation that has ended."""
     async with memory.changing(bank_id) as (connection, bank):
-        await operations.delete(connection, bank.id, _uuid(operation_id), viewer)
+        await operations.delete(connection, bank.id, uuid_of(operation_id, "operation_id"), viewer)
     return _done(f"Operation {operation_id} deleted", operation_id)
 
 
 def _done(message: str, operation_id: str) -> OperationActionResponse:
     return OperationActionResponse(success=True, message=message, operation_id=operation_id)
-
-
-def _uuid(value: str) -> UUID:
-    try:
-        return UUID(value)
-    except ValueError as error:
-        raise BadRequest("operation_id must be a UUID") from error

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from memorybank import clock
 from memorybank.errors import BadRequest
@@ -87,6 +88,14 @@ def recall_query(body: wire.RecallRequest) -> RecallQuery:
 def tag_groups(groups: list[dict[str, Any]] | None) -> TagGroup | None:
     """Return the groups of a request as one condition."""
     return parse_groups(groups) if groups else None
+
+
+def uuid_of(value: str, name: str) -> UUID:
+    """Return an id of ours; raises BadRequest, which names it, for what cannot be one."""
+    try:
+        return UUID(value)
+    except ValueError as error:
+        raise BadRequest(f"{name} must be a UUID") from error
 
 
 def _time(value: str | None) -> datetime | None:

@@ -7,11 +7,10 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import Depends, FastAPI, Request, Response
-from pydantic import BaseModel
 
 import memorybank
 from memorybank.memory import MemoryBank
-from memorybank.serve.actions import ALL
+from memorybank.serve.actions import CALLS
 from memorybank.serve.calls import Action, Call
 from memorybank.serve.http import errors, monitoring
 from memorybank.serve.http.base_path import BasePath
@@ -42,7 +41,7 @@ def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
     app = FastAPI(title="memorybank", version=memorybank.__version__, lifespan=lifespan)
     app.router.route_class = StrictRoute
     app.include_router(monitoring.router)
-    for declared in ALL:
+    for declared in CALLS:
         _mount(app, declared)
     errors.install(app)
     app.add_middleware(BodyLimit, max_bytes=settings.server.max_body_bytes)
@@ -60,7 +59,6 @@ def _mount(app: FastAPI, declared: Call) -> None:
         operation_id=declared.name,
         tags=[declared.group],
         description=declared.help,
-        status_code=declared.status,
         response_model=declared.response,
         response_model_exclude_none=not keeps_nulls(declared.response),
     )
@@ -74,7 +72,7 @@ def _endpoint(declared: Call) -> Action:
     async def endpoint(request: Request, response: Response, **given: Any) -> Any:
         ignored = [name for name in request.query_params if name not in known]
         if body is not None:
-            ignored += _unknown_fields(given[body.name])
+            ignored += given[body.name].model_extra or ()
         if ignored:
             response.headers[IGNORED_HEADER] = _header(ignored)
         return await declared.action(**given)
@@ -87,10 +85,6 @@ def _header(names: list[str]) -> str:
     """Return names as one header value: a name is the caller's text and must not end the header."""
     shown = (quote(name, safe=IGNORED_SAFE, errors="replace") for name in dict.fromkeys(names))
     return ", ".join(shown)[:IGNORED_CHARS].strip()
-
-
-def _unknown_fields(body: BaseModel | None) -> list[str]:
-    return list(body.model_extra or ()) if body is not None else []
 
 
 def _injected(declared: Call) -> inspect.Signature:
