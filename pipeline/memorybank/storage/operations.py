@@ -218,14 +218,6 @@ async def get(
     return _record(row, tuple(_record(part) for part in parts))
 
 
-async def status(connection: Connection, operation_id: UUID) -> Status:
-    """Return where an operation stands, for who submitted it and waits; raises NotFound."""
-    row = await fetch_one(connection, "operations.status", {"id": operation_id})
-    if row is None:
-        raise NotFound(f"Operation {operation_id} not found")
-    return Status(row["status"])
-
-
 async def list_(
     connection: Connection, bank: int, viewer: Viewer, wanted: OperationFilter
 ) -> tuple[int, list[OperationRecord]]:

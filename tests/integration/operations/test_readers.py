@@ -263,8 +263,6 @@ async def test_who_may_not_see_gets_the_answer_of_the_unknown(world: World) -> N
                 await act(place, asked, viewer)
     async with world.database.connection() as connection:
         assert await operations.list_(connection, world.bank, stranger, OperationFilter()) == (0, [])
-        with pytest.raises(NotFound):
-            await operations.status(connection, uuid4())
     assert await get(world, operation, Viewer((world.audience,))) is not None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
+from memorybank.audience import Viewer
 from memorybank.errors import DatabaseUnavailable
 from memorybank.ids import new_id
 from memorybank.operations import Kind
@@ -110,7 +111,9 @@ class World:
 
     async def status(self, operation: UUID) -> str:
         async with self.database.connection() as connection:
-            return (await operations.status(connection, operation)).value
+            record = await operations.get(connection, self.bank, operation, Viewer.operator())
+        assert record is not None
+        return record.status.value
 
     async def ended(self, wanted: Sequence[UUID], seconds: float = 20) -> None:
         """Wait until operations have ended."""

@@ -167,11 +167,6 @@ FROM operation o
 WHERE o.bank = %(bank)s AND o.id = %(id)s
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
 
--- name: status
--- audience: who submitted an operation waits for its end
--- Where an operation stands.
-SELECT status FROM operation WHERE id = %(id)s
-
 -- name: parts
 -- The parts of a batch in the order they were submitted, without their payload.
 SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, NULL::jsonb AS payload, o.progress, o.result,
