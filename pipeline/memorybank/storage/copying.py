@@ -4,8 +4,9 @@ A row of fixed width is a run of big-endian fields, each behind its length. `row
 structured type, `rows` gives an empty array of it with the lengths filled in, `copy_rows` sends such arrays.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -52,6 +53,11 @@ def halfvec_bytes(vectors: np.ndarray) -> np.ndarray:
     wide[:, 2:] = vectors
     wide[:, :2].view(">u2")[:] = (dimensions, 0)
     return wide.view(halfvec(dimensions)).reshape(count)
+
+
+def uuids(ids: Iterable[UUID]) -> np.ndarray:
+    """Return ids as they are on the wire."""
+    return np.frombuffer(b"".join(one.bytes for one in ids), UUID_BYTES)
 
 
 def floats(packed: bytes, dimensions: int) -> np.ndarray:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import numpy as np
-
 from memorybank.errors import Conflict
 from memorybank.ids import new_id
 from memorybank.storage import copying
@@ -15,7 +13,7 @@ from memorybank.storage.queries import Connection, execute, fetch_all
 #: Times that names are made and held again when another transaction prunes them in between.
 UPSERT_ATTEMPTS = 5
 
-_MENTION = copying.row_type({"unit": "V16", "entity": "V16", "bank": copying.INT8})
+_MENTION = copying.row_type({"unit": copying.UUID_BYTES, "entity": copying.UUID_BYTES, "bank": copying.INT8})
 
 
 @dataclass(frozen=True)
@@ -115,8 +113,8 @@ async def mention(connection: Connection, bank: int, pairs: Sequence[tuple[UUID,
     """Store which unit mentions which entity; each pair once."""
     rows = copying.rows(_MENTION, len(pairs))
     rows["bank"] = bank
-    rows["unit"] = np.frombuffer(b"".join(unit.bytes for unit, _ in pairs), "V16")
-    rows["entity"] = np.frombuffer(b"".join(entity.bytes for _, entity in pairs), "V16")
+    rows["unit"] = copying.uuids(unit for unit, _ in pairs)
+    rows["entity"] = copying.uuids(entity for _, entity in pairs)
     await copying.copy_rows(connection, "entities.copy_mentions", [rows])
 
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import numpy as np
-
 from memorybank.storage import copying
 from memorybank.storage.queries import Connection, fetch_all
 
@@ -41,10 +39,16 @@ async def lock_deletions(connection: Connection, bank: int) -> None:
 
 
 def _rows(bank: int, kind: str, links: Sequence[Link]) -> copying.Rows:
-    columns = {"source": "V16", "target": "V16", "kind": f"S{len(kind)}", "weight": copying.FLOAT4}
-    rows = copying.rows(copying.row_type(columns | {"bank": copying.INT8}), len(links))
-    rows["source"] = np.frombuffer(b"".join(link.source.bytes for link in links), "V16")
-    rows["target"] = np.frombuffer(b"".join(link.target.bytes for link in links), "V16")
+    columns = {
+        "source": copying.UUID_BYTES,
+        "target": copying.UUID_BYTES,
+        "kind": f"S{len(kind)}",
+        "weight": copying.FLOAT4,
+        "bank": copying.INT8,
+    }
+    rows = copying.rows(copying.row_type(columns), len(links))
+    rows["source"] = copying.uuids(link.source for link in links)
+    rows["target"] = copying.uuids(link.target for link in links)
     rows["weight"] = [link.weight for link in links]
     rows["kind"], rows["bank"] = kind.encode(), bank
     return rows

@@ -19,6 +19,8 @@ MAX_ORDINAL = (2**31 - 1) // POSITIONS - 1
 #: The term under which every unit has one posting, with tf 1 and its length: counting it counts the bank, exactly and
 #: without a counter row that writers would wait for.
 EVERY_UNIT = 0
+#: A text's hash on the wire.
+_TEXT_HASH = "V16"
 
 _POSTING = copying.row_type(
     {
@@ -57,8 +59,8 @@ class NewUnit:
 
 
 @dataclass(frozen=True)
-class Addresses:
-    """Vectors of stored units by address: documents and positions (n,), vectors float32 (n, d)."""
+class StoredVectors:
+    """Vectors of units, by address: documents and positions (n,), vectors float32 (n, d)."""
 
     documents: np.ndarray
     positions: np.ndarray
@@ -90,7 +92,7 @@ async def add_vectors(
             "position": copying.INT4,
             "audience_id": copying.INT8,
             "model": copying.INT4,
-            "text_hash": "V16",
+            "text_hash": _TEXT_HASH,
             "vector": copying.halfvec(vectors.shape[1]),
         }
     )
@@ -98,7 +100,7 @@ async def add_vectors(
     rows["bank"], rows["audience_id"], rows["model"] = bank, audience_id, model
     rows["document"] = [unit.document for unit in units]
     rows["position"] = [unit.position for unit in units]
-    rows["text_hash"] = np.frombuffer(b"".join(unit.text_hash for unit in units), "V16")
+    rows["text_hash"] = np.frombuffer(b"".join(unit.text_hash for unit in units), _TEXT_HASH)
     rows["vector"] = copying.halfvec_bytes(vectors)
     await copying.copy_rows(connection, "units.copy_vectors", [rows])
 
@@ -116,14 +118,14 @@ async def known_vectors(
 
 async def newest_vectors(
     connection: Connection, bank: int, audience_id: int, model: int, dimensions: int, limit: int
-) -> Addresses:
+) -> StoredVectors:
     """Return the vectors of the newest units of an audience, at most `limit`."""
     parameters = {"bank": bank, "audience_id": audience_id, "model": model, "limit": limit}
     # Megabytes: in the text form of the protocol each byte would be two letters.
     async with connection.cursor(binary=True) as cursor:
         await cursor.execute(load()["units.newest_vectors"].sql, parameters)
         row = await cursor.fetchone() or {}
-    return Addresses(
+    return StoredVectors(
         np.array(row.get("documents") or [], np.int64),
         np.array(row.get("positions") or [], np.int64),
         copying.floats(row.get("packed") or b"", dimensions),
