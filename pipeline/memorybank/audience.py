@@ -1,8 +1,8 @@
 """Who may see and change what. The only place where such a rule lives.
 
 Inside a bank stands the audience: a row that names a circle (the bank itself, an agent, a subject, an organization, a
-place, a direct talk). Each remembered row belongs to one. A request is resolved once to a Viewer, and every read asks
-for it: there is no way to read without one.
+place, a direct talk). Each remembered row belongs to one; so far all belong to that of their bank. A request is
+resolved once to a Viewer, and every read asks for it: there is no way to read without one.
 """
 
 from collections.abc import Mapping

@@ -7,9 +7,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-import memorybank.storage.entities as entities
-import memorybank.storage.links as links
 from memorybank.audience import Viewer
+from memorybank.storage import entities, links
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
 

@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 0x6D656D62
 #: The first with iterative index scans, which filtered vector search needs.
 MINIMUM_PGVECTOR = (0, 8)
-#: The first with UNIQUE NULLS NOT DISTINCT (15) and the builtin locale (17 only; not needed): 16 is what we test.
+#: The oldest that we test; the schema itself (UNIQUE NULLS NOT DISTINCT) would need 15.
 MINIMUM_POSTGRES = 160_000
 
 

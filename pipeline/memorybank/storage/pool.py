@@ -24,7 +24,7 @@ SESSION_SETTINGS = (
     "SET jit = off",
 )
 
-#: The class of SQLSTATEs that says so.
+#: The class of SQLSTATEs of a server that has too little of something.
 OUT_OF_RESOURCES = "53"
 
 Conninfo = Callable[[], Awaitable[str]]

@@ -34,12 +34,21 @@ from memorybank.storage.found import (
 from memorybank.storage.queries import Connection, Parameters, Row, load
 from memorybank.storage.units import EVERY_UNIT
 
-#: Units read of one entity, the newest: what more units mention tells little, and a hub would cost seconds.
+#: Units read of one entity, the newest: what more units mention tells little, and a hub would cost seconds. And units
+#: reached through links, the strongest.
 MENTIONS_CAP = 200
-#: Entities followed from the best hits.
+#: Entities followed from the best hits, those of the best first: a hit mentions a few, each costs a read.
 ENTITIES_CAP = 40
 #: Units read near the window of time.
 DATED_CAP = 5_000
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Units of these types only (None: all); `needed`: tags of which every passing unit holds one."""
+
+    types: Sequence[str] | None
+    needed: Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -53,15 +62,7 @@ class Wanted:
     max_postings: int
     names: Sequence[str] = ()
     dates: tuple[datetime, datetime] | None = None
-    filter: "Filter | None" = None
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Units of these types only (None: all); `needed`: tags of which every passing unit holds one."""
-
-    types: Sequence[str] | None
-    needed: Sequence[str] | None
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ class Doorbell(_Session):
         """Wait until somebody rings, at most so long; returns whether one did. Raises DatabaseUnavailable."""
         connection = self._open()
         try:
-            return any([True for _ in connection.notifies(timeout=seconds, stop_after=1)])
+            return bool(list(connection.notifies(timeout=seconds, stop_after=1)))
         except psycopg.Error as error:
             raise self._lost(error) from error
 

@@ -26,7 +26,7 @@ LEFT JOIN page ON true
 LEFT JOIN memory_unit u ON u.id = page.id AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
 LEFT JOIN document d ON d.number = u.document AND d.audience_id = u.audience_id
 LEFT JOIN chunk c ON c.id = u.chunk AND c.audience_id = u.audience_id
-ORDER BY page.mentioned_at DESC NULLS LAST, page.created_at DESC, page.id DESC;
+ORDER BY page.mentioned_at DESC NULLS LAST, page.created_at DESC, page.id DESC
 
 -- name: get_memory
 -- One memory in any state, as far as the viewer may see it.
@@ -35,7 +35,7 @@ FROM memory_unit u
 LEFT JOIN document d ON d.number = u.document AND d.audience_id = u.audience_id
 LEFT JOIN chunk c ON c.id = u.chunk AND c.audience_id = u.audience_id
 WHERE u.bank = %(bank)s AND u.id = %(id)s
-  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]));
+  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: list_tags
 -- Tags of visible memories, the most used first.
@@ -51,7 +51,7 @@ WITH chosen AS MATERIALIZED (
 )
 SELECT counted.total, page.tag AS id, page.count
 FROM (SELECT count(*) AS total FROM chosen) AS counted LEFT JOIN page ON true
-ORDER BY page.count DESC, page.tag;
+ORDER BY page.count DESC, page.tag
 
 -- name: list_documents
 -- Documents, the last updated first, without their texts.
@@ -72,7 +72,7 @@ SELECT counted.total, d.id, d.content_hash, d.created_at, d.updated_at, d.text_l
 FROM (SELECT count(*) AS total FROM chosen) AS counted
 LEFT JOIN page ON true
 LEFT JOIN document d ON d.number = page.number AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
-ORDER BY page.updated_at DESC, page.number DESC;
+ORDER BY page.updated_at DESC, page.number DESC
 
 -- name: get_document
 -- One document with its text and how many visible memories of each type it gave.
@@ -84,7 +84,7 @@ SELECT d.*, (
           GROUP BY u.fact_type) AS counted) AS nodes_by_fact_type
 FROM document d
 WHERE d.bank = %(bank)s AND d.id = %(id)s
-  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]));
+  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: list_chunks
 -- A document's chunks in order.
@@ -99,7 +99,7 @@ WITH chosen AS MATERIALIZED (
 )
 SELECT counted.total, page.*
 FROM (SELECT count(*) AS total FROM chosen) AS counted LEFT JOIN page ON true
-ORDER BY page.ordinal;
+ORDER BY page.ordinal
 
 -- name: get_chunk
 -- A chunk by its public id `bank_document_ordinal`: each place where it may be cut into bank and document is tried.
@@ -110,7 +110,7 @@ JOIN document d ON d.bank = b.id AND d.id = cut.document_id
 JOIN chunk c ON c.document = d.number AND c.ordinal = %(ordinal)s
 WHERE (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
-LIMIT 1;
+LIMIT 1
 
 -- name: list_entities
 -- Entities, the most mentioned first; counted from visible memories, never from a counter.
@@ -133,7 +133,7 @@ SELECT counted.total, page.entity AS id, page.mention_count, page.first_seen, pa
 FROM (SELECT count(*) AS total FROM chosen) AS counted
 LEFT JOIN page ON true
 LEFT JOIN entity e ON e.id = page.entity
-ORDER BY page.mention_count DESC, page.last_seen DESC, page.entity;
+ORDER BY page.mention_count DESC, page.last_seen DESC, page.entity
 
 -- name: count_units
 -- Visible memories by type and state of consolidation, and when the last one was written.
@@ -145,7 +145,7 @@ SELECT u.fact_type, count(*) AS units,
 FROM memory_unit u
 WHERE u.bank = %(bank)s AND u.status = 'active'
   AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-GROUP BY u.fact_type;
+GROUP BY u.fact_type
 
 -- name: count_links
 -- Links of which both ends are visible.
@@ -156,7 +156,7 @@ JOIN memory_unit b ON b.id = l.target
 WHERE l.bank = %(bank)s
   AND (%(sees_all)s OR a.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(sees_all)s OR b.audience_id = ANY(%(audiences)s::bigint[]))
-GROUP BY l.kind;
+GROUP BY l.kind
 
 -- name: count_operations
 -- Visible operations by status; a batch counts as its parts.
@@ -164,18 +164,19 @@ SELECT o.status, count(*) AS operations
 FROM operation o
 WHERE o.bank = %(bank)s AND NOT o.is_parent
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
-GROUP BY o.status;
+GROUP BY o.status
 
 -- name: count_documents
 -- Visible documents.
 SELECT count(*) AS documents
 FROM document d
 WHERE d.bank = %(bank)s
-  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]));
+  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: count_live_operations
--- Work that is not done. audience: numbers over the whole installation, for the operator's dashboard only.
+-- audience: numbers over the whole installation, for the operator's dashboard only
+-- Work that is not done.
 SELECT o.kind, o.status, count(*) AS operations
 FROM operation o
 WHERE o.status IN ('pending', 'processing') AND NOT o.is_parent
-GROUP BY o.kind, o.status;
+GROUP BY o.kind, o.status

@@ -5,7 +5,7 @@
 SELECT count(*) AS units, coalesce(sum(p.length), 0) AS length,
        EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.bank = %(bank)s) AS has_entities,
        EXISTS (SELECT 1 FROM unit_link l WHERE l.bank = %(bank)s) AS has_links
-FROM posting p WHERE p.bank = %(bank)s AND p.term = %(marker)s;
+FROM posting p WHERE p.bank = %(bank)s AND p.term = %(marker)s
 
 -- name: postings
 -- How many units hold each term, and where the rarest stand, one row of packed arrays a term. Common terms are left out
@@ -34,7 +34,7 @@ CROSS JOIN LATERAL (
           WHERE p.bank = %(bank)s AND p.term = chosen.term
             AND (%(sees_all)s OR p.audience_id = ANY(%(audiences)s::bigint[]))
           LIMIT %(max_postings)s) AS found
-) AS held;
+) AS held
 
 -- name: distances
 -- The cosine distance of every unit that the viewer may see, as packed arrays: exact, up to some ten thousand units faster
@@ -44,7 +44,7 @@ SELECT array_agg(e.document) AS documents, array_agg(e.position) AS positions,
 FROM embedding e
 WHERE e.bank = %(bank)s
   AND e.model = (SELECT m.id FROM embedding_model m WHERE m.name = %(model)s)
-  AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]));
+  AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: named
 -- Units that mention an entity which the question names, by its own key or by a spelling that the viewer may know. The
@@ -66,7 +66,7 @@ CROSS JOIN LATERAL (
             AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
           ORDER BY ue.unit DESC LIMIT %(cap)s) AS found
 ) AS held
-WHERE held.documents IS NOT NULL;
+WHERE held.documents IS NOT NULL
 
 -- name: around
 -- One hop from the best hits through the entities they mention: the same packed arrays, the strength of the best hit
@@ -93,7 +93,7 @@ CROSS JOIN LATERAL (
             AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
           ORDER BY ue.unit DESC LIMIT %(cap)s) AS found
 ) AS held
-WHERE cardinality(held.documents) > 1;
+WHERE cardinality(held.documents) > 1
 
 -- name: linked
 -- One hop from the best hits through links, in both directions.
@@ -115,7 +115,7 @@ SELECT best.kind, array_agg(u.document_number) AS documents, array_agg(u.positio
        array_agg(best.strength::real) AS strengths
 FROM best JOIN memory_unit u ON u.id = best.unit
 WHERE u.status = 'active' AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-GROUP BY best.kind;
+GROUP BY best.kind
 
 -- name: dated
 -- Units that happened or were mentioned within these dates (the window of the question, widened), in seconds since 1970.
@@ -133,7 +133,7 @@ FROM (
       AND ((u.occurred_start <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s)
            OR u.mentioned_at BETWEEN %(start)s AND %(end)s)
     LIMIT %(cap)s
-) AS near;
+) AS near
 
 -- name: tagged
 -- Addresses of the units of these types, grouped by the tags they hold: the filter is then asked once for each set of
@@ -144,7 +144,7 @@ WHERE u.bank = %(bank)s AND u.status = 'active'
   AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(types)s::text[] IS NULL OR u.fact_type = ANY(%(types)s::text[]))
   AND (%(needed)s::text[] IS NULL OR u.tags && %(needed)s::text[])
-GROUP BY u.tags;
+GROUP BY u.tags
 
 -- name: units
 -- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
@@ -164,14 +164,14 @@ LEFT JOIN LATERAL (SELECT x.id FROM document x WHERE x.number = u.document
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS d ON true
 LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
-ORDER BY asked.place;
+ORDER BY asked.place
 
 -- name: entities
 -- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
 SELECT ue.unit, e.id, e.name
 FROM unit_entity ue JOIN entity e ON e.id = ue.entity
 WHERE ue.bank = %(bank)s AND ue.unit = ANY(%(units)s::uuid[])
-ORDER BY e.name, e.id;
+ORDER BY e.name, e.id
 
 -- name: chunks
 -- The texts that these units were drawn from, as far as they are kept.
@@ -179,4 +179,4 @@ SELECT c.id, c.text, c.ordinal, d.id AS document_id
 FROM chunk c JOIN document d ON d.number = c.document
 WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL
   AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
-  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]));
+  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))

@@ -85,7 +85,8 @@ WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = %(space)s AND l
   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 
 -- name: prune
--- Forgets workers that are gone and hold nothing. audience: a worker serves the whole installation; no content is read
+-- audience: a worker serves the whole installation; no content is read
+-- Forgets workers that are gone and hold nothing.
 DELETE FROM worker w
 WHERE w.beat_at < now() - make_interval(secs => %(forget_seconds)s)
   AND NOT EXISTS (SELECT 1 FROM operation o WHERE o.worker = w.id AND o.status = 'processing')
