@@ -39,6 +39,9 @@ from memorybank.storage.queries import Connection
 LOST = (ModelRefused, ModelTruncated, ModelMalformed)
 #: What ends a round: the next chunk would meet the same.
 STOPPED = (ModelRateLimited, ModelUnavailable, ModelMisconfigured)
+#: Chunks of an operation that may be under way, from asking to storing, for each that may be with the model: so many
+#: more are asked while others are stored. What is not stored yet is lost in a crash, and holds up a cancel and an end.
+UNDER_WAY = 2
 #: Dropped facts are counted in the progress under this prefix.
 DROPPED = "dropped_"
 
@@ -66,11 +69,13 @@ class Job:
     counts: dict[str, int]
     stopped: ModelError | None = None
     _gate: asyncio.Semaphore = field(init=False)
+    _room: asyncio.Semaphore = field(init=False)
     _model: int | None = None
 
     def __post_init__(self) -> None:
-        """Set how many chunks are with the model at once."""
+        """Set how many chunks are with the model at once, and how many may wait to be stored."""
         self._gate = asyncio.Semaphore(self.settings.retain.extraction_concurrency)
+        self._room = asyncio.Semaphore(UNDER_WAY * self.settings.retain.extraction_concurrency)
 
     async def extract(self) -> None:
         """Extract and store chunks until none is left or the round is over; raises what stops a round."""
@@ -99,6 +104,8 @@ class Job:
                 results = [task.result() for task in ready if task.exception() is None]
                 finished = [result for result in results if result is not None]
                 await self._store(sorted(finished, key=lambda one: (one.chunk.document, one.chunk.ordinal)))
+                for _ in ready:
+                    self._room.release()
         finally:
             for task in tasks:
                 task.cancel()
@@ -107,7 +114,8 @@ class Job:
             raise broken[0]
 
     async def _extract_one(self, chunk: Pending) -> Done | Lost | None:
-        """Return what became of a chunk: None where it was left for a later round."""
+        """Return what became of a chunk: None where it was left for a later round. Who stores it makes room again."""
+        await self._room.acquire()
         async with self._gate:
             if self.stopped or self.round.over():
                 return None

@@ -8,9 +8,13 @@ import pytest
 from retain_world import World, item
 
 from memorybank.audience import Viewer
-from memorybank.operations import Status
+from memorybank.operations import Claim, Status
+from memorybank.retain import writing
+from memorybank.retain.job import UNDER_WAY
+from memorybank.retain.writing import Group
 from memorybank.rounds import Round
 from memorybank.storage import banks, documents
+from memorybank.storage.queries import Connection
 from memorybank.testing.scripted_model import ScriptedModel, one_fact_a_line
 
 ITEMS = [item(f"Ada told item {n}.", document_id=f"d{n:02}") for n in range(20)]
@@ -38,6 +42,25 @@ async def test_a_round_that_is_over_goes_on_in_the_next(
     assert len(statuses) >= 2
     assert sorted(await world.texts()) == sorted(one.content for one in ITEMS)
     assert (await world.operation(child)).result["unit_ids_count"] == 20
+
+
+async def test_what_is_extracted_at_once_is_stored_in_small_groups(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.settings = world.settings.model_copy(
+        update={"retain": world.settings.retain.model_copy(update={"extraction_concurrency": 2})}
+    )
+    groups: list[int] = []
+    write = writing.write
+
+    async def counted(connection: Connection, claim: Claim, group: Group, **options: Any) -> Any:
+        groups.append(len(group.done))
+        return await write(connection, claim, group, **options)
+
+    monkeypatch.setattr(writing, "write", counted)
+    await world.keep(*ITEMS)
+    assert sum(groups) == len(ITEMS)
+    assert max(groups) <= 2 * UNDER_WAY
 
 
 async def test_a_lost_lease_writes_nothing_and_the_next_round_finds_the_work(world: World) -> None:
