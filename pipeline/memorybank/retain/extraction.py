@@ -21,8 +21,10 @@ from memorybank.retain import facts, schema
 from memorybank.retain.chunking import ChunkSize, chunk
 from memorybank.settings import BankConfig
 
-#: A piece of this many characters that is still cut at the output limit is lost: the fault is not its length.
+#: A piece of this many characters that is still cut at the output limit is not cut again: the fault is not its length.
 SMALLEST_PIECE = 500
+#: What a piece at that floor is asked with, once: a model that lost itself in its answer seldom does so twice.
+SHORTER = "Your answer was cut at the output limit. Answer again, shorter: each fact once, in few words."
 #: Above this share of unreadable facts the whole answer is asked for again.
 BEARABLE_SHARE = 0.2
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -91,8 +93,8 @@ class ModelExtractor:
             return await self._ask(chunk)
         except ModelTruncated:
             halves = _halves(chunk.text)
-            if len(halves) < 2:
-                raise
+        if len(halves) < 2:
+            return await self._ask(chunk, SHORTER)
         return await self._in_pieces(chunk, halves)
 
     async def _in_pieces(self, chunk: ChunkWork, pieces: Sequence[str]) -> Extraction:
@@ -107,7 +109,7 @@ class ModelExtractor:
             raise lost
         return found
 
-    async def _ask(self, chunk: ChunkWork) -> Extraction:
+    async def _ask(self, chunk: ChunkWork, wish: str = "") -> Extraction:
         prompt = templates.load("retain", "extract").render(**prompt_values(chunk))
         request = ChatRequest(
             stage="retain",
@@ -117,6 +119,8 @@ class ModelExtractor:
             schema=schema.SCHEMA,
             max_output_tokens=self.asking.max_output_tokens,
         )
+        if wish:
+            request = request.following({"role": "user", "content": wish})
         reading = _Reading()
         budget = Budget(self.asking.attempts, self.asking.patience)
         try:

@@ -10,6 +10,7 @@ from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import Patience
 from memorybank.model import EntityInput, Fact
 from memorybank.retain.extraction import (
+    SHORTER,
     SMALLEST_PIECE,
     Asking,
     ChunkWork,
@@ -89,6 +90,21 @@ async def test_a_piece_at_the_floor_is_lost_and_counted_and_the_others_kept() ->
     kept = [fact.text for fact in found.facts]
     assert all(line in kept for line in LINES.split("\n")[20:])
     assert min(len(content_of(request)) for request in model.requests) <= 2 * SMALLEST_PIECE
+
+
+async def test_a_short_text_that_is_cut_is_asked_for_once_more_and_shorter() -> None:
+    answers = iter([ModelTruncated("cut"), one_fact_a_line("Ada likes teal.")])
+    model = ScriptedModel(lambda _: next(answers))
+    found = await extract(model, "Ada likes teal.")
+    assert [fact.text for fact in found.facts] == ["Ada likes teal."]
+    assert [request.messages for request in model.requests] == [(), ({"role": "user", "content": SHORTER},)]
+
+
+async def test_a_short_text_that_is_always_cut_costs_two_calls() -> None:
+    model = ScriptedModel(lambda _: ModelTruncated("cut"))
+    with pytest.raises(ModelTruncated):
+        await extract(model, "Ada likes teal.")
+    assert len(model.requests) == 2
 
 
 async def test_nothing_but_cuts_is_an_error() -> None:
