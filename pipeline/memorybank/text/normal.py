@@ -4,8 +4,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-#: Lone surrogates and NUL: PostgreSQL refuses both, so they are taken out, not replaced.
-_REFUSED = re.compile("[\x00\ud800-\udfff]")
+#: Lone surrogates and NUL: PostgreSQL refuses both. The byte order mark says something of a file, nothing in a text,
+#: and hides that it is JSON or opens with a name. They are taken out, not replaced.
+_REFUSED = re.compile("[\x00\ud800-\udfff\ufeff]")
 #: Control characters that are neither newline nor tab (C0, DEL, C1).
 _CONTROL = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_END = re.compile("\r\n?")
@@ -21,7 +22,7 @@ _NAME_SIGNS = frozenset("+#")
 
 
 def normalize(text: str) -> str:
-    """Text as it may be stored: NFC, no NUL, no lone surrogates, other control characters as spaces.
+    """Text as it may be stored: NFC, no NUL, lone surrogates or byte order mark, other control characters as spaces.
 
     Newline and tab stay; CR and CRLF become newline.
     """

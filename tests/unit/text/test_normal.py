@@ -20,6 +20,7 @@ ANY_TEXT = st.text(st.characters(), max_size=200)
         ("whole \U0001f600 stays", "whole \U0001f600 stays"),
         ("bell\x07 esc\x1b del\x7f c1\x85", "bell  esc  del  c1 "),
         ("a\r\nb\rc\nd\te", "a\nb\nc\nd\te"),
+        ("\ufeff[1, 2]", "[1, 2]"),
         ("Cafe\u0301", "Café"),
         ("", ""),
     ],
