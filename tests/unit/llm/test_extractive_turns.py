@@ -107,6 +107,36 @@ def test_prose_lists_headings_and_code() -> None:
     assert texts(extract(text, SUNDAY)) == [prose, "Joel likes tea", "Ines likes cake"]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("x = 1\n```\n\nMara moved to Porto last spring.", ["Mara moved to Porto last spring."]),
+        ("Mara moved to Porto last spring.\n\n```\nx = 1", ["Mara moved to Porto last spring."]),
+        (
+            "x = 1\n```\nMara moved to Porto last spring.\n```\ny = 2\n```\nJoel likes tea.",
+            ["Mara moved to Porto last spring.", "Joel likes tea."],
+        ),
+    ],
+)
+def test_prose_beside_code_that_was_cut_is_kept(text: str, kept: list[str]) -> None:
+    found = texts(extract(text, SUNDAY))
+    assert [fact for fact in found if "=" not in fact] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("# Mara moved to Porto in 2024", ["Mara moved to Porto in 2024"]),
+        ("# Kiln A never runs above cone 6\n\n---\n", ["Kiln A never runs above cone 6"]),
+        ("# Notes", []),
+        ("## Session 3 (2 March 2026)", []),
+        ("```\nx = the secret of all the kilns\n```", []),
+    ],
+)
+def test_a_text_of_headings_alone_is_not_lost(text: str, kept: list[str]) -> None:
+    assert texts(extract(text, SUNDAY)) == kept
+
+
 def test_a_day_at_the_start_of_a_sentence_is_no_item_number() -> None:
     assert texts(extract("14. April ist der letzte Termin für den Vertrag.", SUNDAY)) == [
         "14. April ist der letzte Termin für den Vertrag."

@@ -1,8 +1,8 @@
 """One line of a text: its stamp, its label, what is left."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memorybank.llm.extractive.lexicon import word_set
@@ -60,15 +60,47 @@ class Line:
 
 
 def read(text: str) -> list[Line]:
-    """The lines of a text, with code left out and stamps read."""
+    """The lines of a text, with code and headings left out and stamps read.
+
+    Where there is nothing but headings, those that say something are kept.
+    """
     stamps = dict(line_stamps(text))
-    found: list[Line] = []
-    fenced = False
-    for at, line in enumerate(text.split("\n")):
-        fence = bool(_FENCE.match(line))
-        fenced ^= fence
-        found.append(Line(at + 1, "", parts=True) if fenced or fence else _line(at, line, stamps))
+    lines = text.split("\n")
+    code = _code(lines)
+    found = [
+        Line(at + 1, "", parts=True) if at in code else _line(at, line, stamps)
+        for at, line in enumerate(lines)
+    ]
+    if all(line.blank and line.label is None for line in found):
+        return [line if at in code else _title(line, lines[at]) for at, line in enumerate(found)]
     return found
+
+
+def _code(lines: Sequence[str]) -> set[int]:
+    """The lines of code, fences included.
+
+    Where a text was cut inside code, its fences are odd in number, and either the first or the last has no partner:
+    then of the two ways to pair them, the one that leaves out less.
+    """
+    fences = [at for at, line in enumerate(lines) if _FENCE.match(line)]
+    if len(fences) % 2 == 0:
+        return _between(fences)
+    ways = (_between(fences[:-1]), _between(fences[1:]))
+    return {*min(ways, key=lambda way: sum(len(lines[at]) for at in way)), *fences}
+
+
+def _between(fences: Sequence[int]) -> set[int]:
+    """The lines from each first to each second fence."""
+    pairs = zip(fences[::2], fences[1::2], strict=True)
+    return {at for start, end in pairs for at in range(start, end + 1)}
+
+
+def _title(line: Line, written: str) -> Line:
+    """A heading as a line of its own, where it is more than a label or a date."""
+    words = written.strip().lstrip("#").strip()
+    if len(_WORD.findall(words)) <= LABEL_WORDS or date_of_line(written) is not None:
+        return line
+    return replace(line, text=words, parts=False)
 
 
 def _line(at: int, text: str, stamps: Mapping[int, datetime]) -> Line:
