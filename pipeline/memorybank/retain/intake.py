@@ -4,10 +4,12 @@ One parent for each strategy; under it children of about `retain.batch_tokens`. 
 children: they would have to wait for each other.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import unquote
 
 from memorybank import text
 from memorybank.errors import BadRequest, InvalidInput
@@ -68,6 +70,12 @@ def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
     _check(item.update_mode in (REPLACE, APPEND), (*at, "update_mode"), "must be replace or append")
     document_id = text.normalize(item.document_id or "") or None
     _check(len(document_id or "") <= MAX_ID_CHARS, (*at, "document_id"), f"at most {MAX_ID_CHARS} characters")
+    _check(
+        _addressable(document_id or ""),
+        (*at, "document_id"),
+        "no part between slashes may be . or ..",
+        document_id,
+    )
     strategy = text.normalize(item.strategy or "") or None
     if item.update_mode == APPEND:
         _check_append(document_id, limits.config_of(strategy), at)
@@ -87,6 +95,14 @@ def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
 def _check(holds: bool, loc: tuple[str | int, ...], message: str, value: Any = None) -> None:
     if not holds:
         raise InvalidInput(message, loc=loc, value=value)
+
+
+def _addressable(document_id: str) -> bool:
+    """Whether a document can be asked for by its id.
+
+    Clients and proxies resolve "." and ".." in a path, encoded or not: deleting the document ".." would delete its bank.
+    """
+    return not {".", ".."}.intersection(re.split(r"[/\\]", unquote(document_id)))
 
 
 def _check_append(document_id: str | None, config: BankConfig, at: tuple[str | int, ...]) -> None:

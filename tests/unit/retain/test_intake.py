@@ -45,6 +45,11 @@ def test_no_items_too_many_and_too_long_are_refused() -> None:
     [
         ({"update_mode": "merge"}, ("update_mode",)),
         ({"document_id": "d" * 513}, ("document_id",)),
+        ({"document_id": ".."}, ("document_id",)),
+        ({"document_id": "."}, ("document_id",)),
+        ({"document_id": "notes/../../other"}, ("document_id",)),
+        ({"document_id": "notes\\.."}, ("document_id",)),
+        ({"document_id": "%2E%2e"}, ("document_id",)),
         ({"tags": ("ok", "t" * 513)}, ("tags", 1)),
         ({"observation_scopes": "everyone"}, ("observation_scopes",)),
         ({"observation_scopes": (("a",), ("b" * 513,))}, ("observation_scopes", 1, 0)),
@@ -81,6 +86,12 @@ def test_what_postgres_cannot_hold_is_taken_out() -> None:
     assert clean_item.tags == ("t",)
     assert clean_item.entities == (EntityInput("Ada Lovelace", "CONCEPT"),)
     assert clean_item.observation_scopes == (("x",), ())
+
+
+@pytest.mark.parametrize("document_id", ["a/b/c", "...", ".hidden", "v1.2..v1.3", "100%", "c:\\notes.txt"])
+def test_ids_that_only_look_like_paths_are_kept(document_id: str) -> None:
+    [clean_item] = clean([item(document_id=document_id)], LIMITS)
+    assert clean_item.document_id == document_id
 
 
 def test_an_empty_document_id_or_strategy_is_none() -> None:
