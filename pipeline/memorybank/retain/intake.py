@@ -73,7 +73,7 @@ def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
     _check(
         _addressable(document_id or ""),
         (*at, "document_id"),
-        "no part between slashes may be . or ..",
+        "no line break, and no part between slashes that is . or ..",
         document_id,
     )
     strategy = text.normalize(item.strategy or "") or None
@@ -98,10 +98,13 @@ def _check(holds: bool, loc: tuple[str | int, ...], message: str, value: Any = N
 
 
 def _addressable(document_id: str) -> bool:
-    """Whether a document can be asked for by its id.
+    """Whether a document can be asked for, and deleted, by its id in a path.
 
-    Clients and proxies resolve "." and ".." in a path, encoded or not: deleting the document ".." would delete its bank.
+    Clients and proxies resolve "." and "..", encoded or not: deleting the document ".." would delete its bank.
+    No route matches a line break.
     """
+    if "\n" in document_id:
+        return False
     return not {".", ".."}.intersection(re.split(r"[/\\]", unquote(document_id)))
 
 

@@ -47,6 +47,7 @@ def test_no_items_too_many_and_too_long_are_refused() -> None:
         ({"document_id": "d" * 513}, ("document_id",)),
         ({"document_id": ".."}, ("document_id",)),
         ({"document_id": "."}, ("document_id",)),
+        ({"document_id": "two\r\nlines"}, ("document_id",)),
         ({"document_id": "notes/../../other"}, ("document_id",)),
         ({"document_id": "notes\\.."}, ("document_id",)),
         ({"document_id": "%2E%2e"}, ("document_id",)),
