@@ -6,7 +6,8 @@ Where words leave a choice, these are the rules:
   today or the first one after. "Friday of last week" goes by weeks from Monday to Sunday.
 - A bare weekday is the next one in a clause about the future, else the last one, today included.
 - A month, date or season without a year is the next one in a clause about the future, the last one (begun
-  already) in a clause about the past or in a question, else the nearest; "this summer" is the nearest one.
+  already) in a clause about the past or in a question, else the nearest; "this summer" is the nearest one. A
+  weekday beside a date says which year is meant.
 - "two weeks ago" is the whole week that holds the day 14 days ago; days, months and years likewise.
 - "in three days" is no date in a clause about the past: there it is a duration.
 """
@@ -251,7 +252,17 @@ def _date(reading: Reading) -> Days:
     def build(year: int) -> Days:
         return ranges.unit_of(date(year, month, day), "day")
 
-    return _in_year(reading, build)
+    return _on_weekday(reading, build) or _in_year(reading, build)
+
+
+def _on_weekday(reading: Reading, build: Callable[[int], Days]) -> Days | None:
+    """A day without a year whose weekday is said: of this year and those beside it, the nearest that fits."""
+    if reading.has("year") or not reading.has("weekday"):
+        return None
+    wanted, today = reading.number("weekday"), reading.today
+    years = (_or_none(build, year) for year in range(today.year - 1, today.year + 2))
+    fitting = [days for days in years if days and days[0].weekday() == wanted]
+    return min(fitting, key=lambda days: _days_off(days, today), default=None)
 
 
 def _holiday(reading: Reading) -> Days:

@@ -141,3 +141,26 @@ def test_a_day_at_the_start_of_a_sentence_is_no_item_number() -> None:
     assert texts(extract("14. April ist der letzte Termin für den Vertrag.", SUNDAY)) == [
         "14. April ist der letzte Termin für den Vertrag."
     ]
+
+
+def test_a_label_that_stands_alone_in_notes_is_no_speaker() -> None:
+    notes = (
+        "Project Heron, kickoff notes\nAttendees: Ravi Menon, Sofie Lindqvist.\nThe budget is 84,000 dollars.\n"
+        "We use Postgres.\nThe office moves to Rotterdam.\nThe pilot runs until June."
+    )
+    assert [found.speaker for found in extract(notes, None)] == [None] * len(extract(notes, None))
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("The release is not on Friday any more: Ana set it to Monday, 14 December.", "2026-12-14"),
+        ("The appointment on Tuesday is cancelled, we take Thursday, 24 September.", "2026-09-24"),
+        ("Der Termin am Dienstag klappt nicht, wir machen Donnerstag, den 24. September.", "2026-09-24"),
+        ("The fair was on Friday, not on Thursday.", "2026-09-18"),
+    ],
+)
+def test_a_time_that_is_taken_back_dates_nothing(text: str, day: str) -> None:
+    (found,) = extract(text, datetime(2026, 9, 20, 10, tzinfo=UTC))
+    assert found.occurred is not None
+    assert found.occurred.start.date().isoformat() == day

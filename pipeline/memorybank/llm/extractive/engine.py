@@ -40,6 +40,17 @@ _ABBREVIATIONS = word_set(
     okt nov dec dez mon tue wed thu fri sat sun avg vs
     """
 )
+#: How far from a time the words stand that take it back.
+DISMISSAL_CHARS = 40
+_NOT_BEFORE = re.compile(
+    r"\b(?:not|no longer|isn't|wasn't|instead of|rather than|nicht|nicht mehr|statt|pas|au lieu de|en vez de|ya no es)"
+    r"(?:\W+(?:on|in|at|for|this|the|am|im|le|el|du|den|dem))*\W*$"
+)
+_NOT_AFTER = re.compile(
+    r"\W*(?:(?:is|was|has been|got|ist|wird|wurde|est|está|queda)\W+)?"
+    r"(?:cancell?ed|called off|off\b|not? (?:work|possible)|no longer|doesn't work|won't work|klappt nicht|geht nicht"
+    r"|fällt aus|entfällt|abgesagt|annul|cancelad|ne va pas)"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SOFT_BREAK = re.compile(r"[;,:，；、]\s*|\s+")
 
@@ -256,12 +267,18 @@ def _shortest_name(name: str) -> int:
 
 
 def _occurred(group: _Group, anchor: datetime | None) -> TimeSpan | None:
-    """The first time that the fact names."""
+    """The first time that the fact names and does not take back."""
     for sentence in group.sentences:
-        spans = find_times(sentence.text, anchor)
-        if spans:
-            return spans[0]
+        for span in find_times(sentence.text, anchor):
+            if not _is_dismissed(sentence.text, span.text):
+                return span
     return None
+
+
+def _is_dismissed(sentence: str, time: str) -> bool:
+    """Whether a time is named only to say that it does not hold: "not on Friday", "Tuesday is cancelled"."""
+    before, _, after = sentence.lower().partition(time.lower())
+    return bool(_NOT_BEFORE.search(before[-DISMISSAL_CHARS:]) or _NOT_AFTER.match(after[:DISMISSAL_CHARS]))
 
 
 def _fact_type(group: _Group) -> FactKind:

@@ -1,6 +1,7 @@
 """Which words before a colon are speakers: "Mara: ..." is one, "House rule: ..." is none."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from memorybank.llm.extractive import chinese, japanese
@@ -13,6 +14,9 @@ from memorybank.llm.extractive.turns import role_of
 
 #: A text is a transcript if that share of its lines bears a label.
 LABELLED_SHARE = 0.5
+#: In a text of at least so many lines, of which fewer than this share bear a label, a label that comes once is a
+#: heading ("Attendees: ..."), not a speaker.
+NOTE_LINES, NOTE_SHARE = 4, 0.34
 #: Longest speaker of a script without spaces: anywhere, in a transcript, and by itself.
 _UNSPACED_LABEL, _UNSPACED_IN_TRANSCRIPT, _UNSPACED_ALONE = 8, 5, 4
 _NAME_WORDS = 3
@@ -29,8 +33,19 @@ def trusted_labels(lines: Sequence[Line]) -> frozenset[str]:
     transcript = len(labelled) >= 2 and len(labelled) >= LABELLED_SHARE * len(filled)
     # Behind a stamp one word is a speaker, whatever it means elsewhere.
     stamped = {line.label for line in filled if line.label and line.sure and len(line.label.split()) == 1}
-    labels = {line.label for line in labelled if line.label}
-    return frozenset(label for label in labels if label in stamped or _is_speaker(label, transcript))
+    labels = Counter(line.label for line in labelled if line.label)
+    notes = len(filled) >= NOTE_LINES and len(labelled) < NOTE_SHARE * len(filled)
+    return frozenset(
+        label
+        for label, count in labels.items()
+        if label in stamped
+        or (_is_speaker(label, transcript) and not (notes and count == 1 and _is_heading(label)))
+    )
+
+
+def _is_heading(label: str) -> bool:
+    """Whether a label that stands alone among notes is nothing known as a speaker."""
+    return role_of(label) is None and label.lower() not in given_names()
 
 
 def _is_speaker(label: str, transcript: bool) -> bool:

@@ -210,6 +210,7 @@ ENGLISH = Language(
     shaky="may march mar sat sun jan wed mon dec august",
     future=(
         r"\b(?:will|won't|shall|gonna|going to|'ll|let's|planning|plans? (?:to|for|on)|planned (?:to|for|on)|hop(?:e|ing) to|"
+        r"(?:i|we|they) (?:start|begin|leave|fly|arrive|return|travel|open|launch|sign|move in|finish|graduate)|"
         r"looking forward|see you|upcoming|scheduled|rescheduled|postponed|due|booked|reserved|appointment|invited|which is|excited (?:for|about)|can't wait|deadline|remind me)\b|'ll\b"
     ),
     past=(
