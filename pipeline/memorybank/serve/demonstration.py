@@ -121,10 +121,10 @@ class _Demonstration:
 
     def _farewell(self) -> None:
         CONSOLE.print(
-            f"\nThe API listened at {self._remote.url} during this demonstration; `memorybank up` (or"
-            " `make serve`) keeps it running.\nThe bank stays. Ask it:"
+            f"\nThe API listened at {self._remote.url} during this demonstration. The bank stays: start the server"
+            " with `make serve`, then ask in another terminal:"
         )
-        CONSOLE.print(Text(f"  memorybank recall '{self._bank}' 'your question'"))
+        CONSOLE.print(Text(f"  .venv/bin/memorybank recall '{self._bank}' 'your question'"))
 
 
 def _counts(operation: Mapping[str, Any]) -> None:

@@ -47,10 +47,12 @@ def read(path: Path) -> Sample:
 
 
 def _decoded(data: bytes) -> str:
-    """Return the text of a file, whatever editor wrote it."""
+    """Return the text of a file, whatever editor wrote it; raises BadRequest for what is no text."""
     marked = next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
     if marked:
         return data.decode(marked, "replace")
+    if b"\0" in data:
+        raise BadRequest("the file holds bytes that are no text")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

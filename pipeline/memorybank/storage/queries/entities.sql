@@ -1,4 +1,5 @@
 -- name: find
+-- audience: spellings of one audience, named by the lease that asks
 -- Entities by key, then by a spelling learned in this audience. Names with an entity of their own come first.
 SELECT e.id, e.key, e.name, e.kind, NULL::integer AS document, NULL::text AS alias
 FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s) AND NOT e.is_label
@@ -35,6 +36,7 @@ ON CONFLICT (bank, key, is_label) DO NOTHING
 SELECT pg_advisory_xact_lock(hashtextextended('entity_alias', %(bank)s))
 
 -- name: forget
+-- audience: spellings of one audience, named by the lease that learns them
 -- A spelling that means two entities means none.
 DELETE FROM entity_alias a
 USING unnest(%(keys)s::text[], %(entities)s::uuid[]) AS n (key, entity)
