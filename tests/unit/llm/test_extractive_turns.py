@@ -137,6 +137,22 @@ def test_a_text_of_headings_alone_is_not_lost(text: str, kept: list[str]) -> Non
     assert texts(extract(text, SUNDAY)) == kept
 
 
+@pytest.mark.parametrize(("asks", "tells"), [("Q", "A"), ("Question", "Answer"), ("Frage", "Antwort")])
+def test_an_answer_keeps_its_question_and_its_label(asks: str, tells: str) -> None:
+    text = f"{asks}: Where does Mara live?\n{tells}: Porto.\n{asks}: What does she ride?\n{tells}: A red bicycle."
+    found = extract(text, SUNDAY)
+    assert texts(found) == [
+        f"{asks}: Where does Mara live?\n{tells}: Porto.",
+        f"{asks}: What does she ride?\n{tells}: A red bicycle.",
+    ]
+    assert tells not in {name for finding in found for name in finding.entities}
+
+
+def test_the_head_of_a_message_does_not_speak_its_text() -> None:
+    head = "Subject: rent\nFrom: Joel\nTo: Mara\n\n"
+    assert "The rent is due on the 5th." in texts(extract(f"{head}The rent is due on the 5th.", SUNDAY))
+
+
 def test_a_day_at_the_start_of_a_sentence_is_no_item_number() -> None:
     assert texts(extract("14. April ist der letzte Termin für den Vertrag.", SUNDAY)) == [
         "14. April ist der letzte Termin für den Vertrag."

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memorybank.llm.extractive import chinese, japanese
 from memorybank.llm.extractive.evidence import Evidence
 from memorybank.llm.extractive.latin import is_ordinary
-from memorybank.llm.extractive.lexicon import given_names, lexicon_of, words_of
+from memorybank.llm.extractive.lexicon import given_names, lexicon_of, word_set, words_of
 from memorybank.llm.extractive.lines import Line
 from memorybank.llm.extractive.tongues import KANA, UNSPACED
 from memorybank.llm.extractive.turns import role_of
@@ -23,6 +23,21 @@ _NAME_WORDS = 3
 #: "de", "van" are small inside names.
 _SMALL_PART = 3
 
+#: The fields at the head of a message: what stands before their colon is never who speaks.
+FIELDS = word_set(
+    "subject from to cc bcc date sent re fw fwd reply-to betreff von an datum gesendet objet asunto oggetto"
+)
+#: Questions and answers as lists of them are labelled; one without the other says nothing.
+EXCHANGES = (
+    ("q", "a"),
+    ("question", "answer"),
+    ("f", "a"),
+    ("frage", "antwort"),
+    ("q", "r"),
+    ("p", "r"),
+    ("d", "r"),
+)
+
 _PHRASE = re.compile("[のはが的了是]")
 
 
@@ -34,13 +49,20 @@ def trusted_labels(lines: Sequence[Line]) -> frozenset[str]:
     # Behind a stamp one word is a speaker, whatever it means elsewhere.
     stamped = {line.label for line in filled if line.label and line.sure and len(line.label.split()) == 1}
     labels = Counter(line.label for line in labelled if line.label)
+    trusted = stamped | _exchange(labels)
     notes = len(filled) >= NOTE_LINES and len(labelled) < NOTE_SHARE * len(filled)
     return frozenset(
         label
         for label, count in labels.items()
-        if label in stamped
+        if label in trusted
         or (_is_speaker(label, transcript) and not (notes and count == 1 and _is_heading(label)))
     )
+
+
+def _exchange(labels: Collection[str]) -> set[str]:
+    """The labels of questions and answers, where a text has both."""
+    by_name = {label.lower(): label for label in labels}
+    return {by_name[name] for pair in EXCHANGES if set(pair) <= by_name.keys() for name in pair}
 
 
 def _is_heading(label: str) -> bool:
@@ -49,6 +71,8 @@ def _is_heading(label: str) -> bool:
 
 
 def _is_speaker(label: str, transcript: bool) -> bool:
+    if label.lower() in FIELDS:
+        return False
     if role_of(label) is not None or label.lower() in given_names():
         return True
     if UNSPACED.search(label):

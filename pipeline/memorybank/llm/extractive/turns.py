@@ -9,6 +9,8 @@ from memorybank.llm.extractive.lexicon import word_set
 AGENT_ROLES = word_set("assistant agent ai bot model chatbot copilot")
 USER_ROLES = frozenset(("user", "human", "customer", "client"))
 SYSTEM_ROLES = frozenset(("system", "developer"))
+#: Labels of a list of questions and answers: they part its turns and name nobody.
+EXCHANGE_WORDS = frozenset(("question", "answer", "frage", "antwort"))
 ROLES = AGENT_ROLES | USER_ROLES | SYSTEM_ROLES | frozenset(("tool", "function", "unknown"))
 
 
@@ -29,7 +31,7 @@ class Turn:
     @property
     def named(self) -> bool:
         """Whether the label is somebody's name."""
-        return self.speaker is not None and self.speaker.strip().lower() not in ROLES
+        return self.speaker is not None and self.speaker.strip().lower() not in ROLES | EXCHANGE_WORDS
 
 
 def role_of(label: str | None) -> str | None:
