@@ -99,9 +99,15 @@ def test_sessions_are_documents_with_their_time_and_context(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.parametrize("content", ["", " \n\t\n", "[]", '{"sessions": []}', "\x00", '{"turns": [""]}'])
+@pytest.mark.parametrize("content", ["", " \n\t\n", "[]", '{"sessions": []}', '{"turns": [""]}'])
 def test_a_file_that_holds_nothing_is_refused(tmp_path: Path, content: str) -> None:
     with pytest.raises(BadRequest, match="is empty"):
+        written(tmp_path, content)
+
+
+@pytest.mark.parametrize("content", ["\x00", "PK\x03\x04\x00\x00Anna moved."])
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(BadRequest, match="no text"):
         written(tmp_path, content)
 
 
