@@ -9,7 +9,16 @@ from sqlglot import exp
 from memorybank.storage import queries
 
 #: Tables whose rows belong to an audience.
-GUARDED = ("memory_unit", "chunk", "document", "posting", "embedding", "operation", "llm_call", "entity_alias")
+GUARDED = (
+    "memory_unit",
+    "chunk",
+    "document",
+    "posting",
+    "embedding",
+    "operation",
+    "llm_call",
+    "entity_alias",
+)
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
