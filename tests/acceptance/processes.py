@@ -113,6 +113,8 @@ class Installation:
         clean = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
         self.environ = clean | {"HOME": str(folder), "MEMORYBANK_HOME": str(self.home)} | environ
         self._started: list[Program] = []
+        #: Workers that were forked for this installation: their environment does not show it.
+        self.forked: list[Forked] = []
 
     def start(self, *arguments: str, **environ: str) -> Program:
         """Start a command of memorybank."""
@@ -157,6 +159,8 @@ class Installation:
         for program in self._started:
             if program.running:
                 program.kill()
+        for worker in self.forked:
+            worker.kill()
         for process in self.processes():
             process.kill()
 

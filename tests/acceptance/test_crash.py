@@ -77,7 +77,9 @@ def place(tmp_path: Path, model: ScriptedLLM) -> Iterator[Installation]:
 
 
 def work(nursery: Nursery, place: Installation, **environ: str) -> Forked:
-    return nursery(place.environ | environ, place.folder / "workers.err")
+    worker = nursery(place.environ | environ, place.folder / "workers.err")
+    place.forked.append(worker)
+    return worker
 
 
 def test_20_kills_of_a_worker_lose_and_double_nothing(nursery: Nursery, tmp_path: Path) -> None:
