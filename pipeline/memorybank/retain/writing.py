@@ -14,11 +14,11 @@ from memorybank import clock
 from memorybank.ids import new_id
 from memorybank.model import EntityInput, Fact
 from memorybank.operations import Claim
-from memorybank.retain import entities as names
 from memorybank.retain import links as neighbours
 from memorybank.retain.extraction import Extraction
 from memorybank.retain.indexing import index_terms, text_hash
-from memorybank.storage import chunks, documents, entities, links, units
+from memorybank.retain.naming import Named, write_names
+from memorybank.storage import chunks, documents, links, units
 from memorybank.storage.chunks import Pending
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import POSITIONS, NewUnit
@@ -110,7 +110,7 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
     facts = [fact for done in group.done for fact in done.facts]
     now = clock.now()
     await units.add(connection, claim.bank, claim.audience_id, facts, now)
-    mentioned = await _write_names(connection, claim, group.done, now)
+    mentioned = await write_names(connection, claim, [_named(one) for one in group.done], now)
     made = await _links(connection, claim, group, facts)
     await units.add_vectors(connection, claim.bank, claim.audience_id, group.model, facts, group.vectors)
     linked = await links.add(connection, claim.bank, made)
@@ -130,44 +130,10 @@ def _only(group: Group, open_ids: set[UUID]) -> Group:
     return Group(done, group.vectors[np.array(keep, bool)], group.model)
 
 
-async def _write_names(connection: Connection, claim: Claim, done: Sequence[Done], now: datetime) -> int:
-    """Store the names of facts; return how many entities they mention."""
-    mentions = [
-        (
-            unit.id,
-            names.Mention(one.chunk.document, name.text, name.type, not one.chunk.about.resolve_entities),
-        )
-        for one in done
-        for unit, of_fact in zip(one.facts, one.names, strict=True)
-        for name in of_fact
-    ]
-    if not mentions:
-        return 0
-    bank, audience = claim.bank, claim.audience_id
-    wanted = list(dict.fromkeys(mention for _, mention in mentions))
-    known = await entities.find(connection, bank, audience, [mention.key for mention in wanted])
-    present = await entities.of_documents(connection, sorted({one.chunk.document for one in done}))
-    found = names.resolve(wanted, known, present, _said(done))
-    ids = await entities.ensure(connection, bank, found.names, now)
-    keys = [(unit, found.key_of.get(mention)) for unit, mention in mentions]
-    pairs = dict.fromkeys((unit, ids[key]) for unit, key in keys if key is not None)
-    await entities.mention(connection, bank, list(pairs))
-    if found.learned:
-        learned = [entities.Learned(key, name, ids[target]) for key, name, target in found.learned]
-        await entities.learn(connection, bank, audience, learned)
-    for document, source, target in found.moved:
-        await entities.move_mentions(connection, document, source, ids[target])
-    await entities.prune(connection, bank, [source for _, source, _ in found.moved])
-    return len(ids)
-
-
-def _said(done: Sequence[Done]) -> dict[int, list[tuple[str, str]]]:
-    """Return, by document, the names that its chunks equate in words."""
-    said: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for one in done:
-        spelled = {name.text for of_fact in one.names for name in of_fact}
-        said[one.chunk.document] += names.said_aliases(one.chunk.text, spelled)
-    return said
+def _named(one: Done) -> Named:
+    """Return the names of the facts of a chunk."""
+    units = [(unit.id, names) for unit, names in zip(one.facts, one.names, strict=True)]
+    return Named(one.chunk, units)
 
 
 async def _links(
