@@ -1,24 +1,22 @@
-"""Extraction: from one chunk to facts. The seam all modes stand behind, and the mode that asks a model.
+"""Extraction by a model: from one chunk to facts.
 
 What the model cannot answer in one piece is asked in halves; what it answers badly is repaired within one budget of
 attempts; what it refuses is refused.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from memorybank import templates
 from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import ChatRequest, LanguageModel
-from memorybank.llm.ledger import Ledger
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.structured import structured
-from memorybank.model import Fact
 from memorybank.retain import facts, schema
 from memorybank.retain.chunking import ChunkSize, chunk
+from memorybank.retain.work import ChunkWork, Extraction
 from memorybank.settings import BankConfig
 
 #: A piece of this many characters that is still cut at the output limit is not cut again: the fault is not its length.
@@ -28,47 +26,6 @@ SHORTER = "Your answer was cut at the output limit. Answer again, shorter: each 
 #: Above this share of unreadable facts the whole answer is asked for again.
 BEARABLE_SHARE = 0.2
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
-@dataclass(frozen=True)
-class ChunkWork:
-    """A chunk and all that its extraction needs. `number` counts from 1; `ledger` is told of every attempt."""
-
-    text: str
-    config: BankConfig
-    anchor: datetime | None = None
-    number: int = 1
-    total: int = 1
-    context: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    narrator: str = ""
-    ledger: Ledger | None = None
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """The facts of a chunk, and how many were dropped by reason."""
-
-    facts: tuple[Fact, ...] = ()
-    dropped: Mapping[str, int] = field(default_factory=dict)
-
-    def followed_by(self, other: "Extraction") -> "Extraction":
-        """Return both as one: facts in order, causes kept."""
-        shift = len(self.facts)
-        moved = tuple(
-            replace(fact, causes=tuple(cause + shift for cause in fact.causes)) for fact in other.facts
-        )
-        return Extraction(
-            (*self.facts, *moved)[: facts.MAX_FACTS], Counter(self.dropped) + Counter(other.dropped)
-        )
-
-
-class Extractor(Protocol):
-    """Turns a chunk into facts. Raises a ModelError when it cannot; its kind says what can be done."""
-
-    async def extract(self, chunk: ChunkWork) -> Extraction:
-        """Return the facts of a chunk."""
-        ...
 
 
 @dataclass(frozen=True)

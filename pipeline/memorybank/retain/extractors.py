@@ -1,9 +1,10 @@
 """Which extractor a bank's configuration asks for."""
 
 from memorybank.llm.client import LanguageModel
-from memorybank.retain.extraction import Asking, Extractor, ModelExtractor
+from memorybank.retain.extraction import Asking, ModelExtractor
 from memorybank.retain.sentences import SentenceExtractor
 from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
+from memorybank.retain.work import Extractor
 from memorybank.settings import BankConfig
 
 

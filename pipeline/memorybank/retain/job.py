@@ -24,8 +24,8 @@ from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.model import Bank
 from memorybank.operations import ERROR_SAMPLE, Outcome
 from memorybank.retain import writing
-from memorybank.retain.extraction import ChunkWork, Extractor
 from memorybank.retain.payload import Staged
+from memorybank.retain.work import ChunkWork, Extractor
 from memorybank.retain.writing import Done, Group
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from memorybank.llm.extractive import Finding, extract
 from memorybank.model import EntityInput, Fact, FactType
 from memorybank.retain import facts, guards
-from memorybank.retain.extraction import ChunkWork, Extraction
+from memorybank.retain.work import ChunkWork, Extraction
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.model import Bank, RetainItem
 from memorybank.operations import PRIORITY_BACKGROUND, PRIORITY_INTERACTIVE, Kind, Outcome
 from memorybank.retain import intake, payload, staging
-from memorybank.retain.extraction import Extractor
 from memorybank.retain.job import Job
 from memorybank.retain.payload import Batch, Staged
+from memorybank.retain.work import Extractor
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings, resolve_bank, strategy_named
 from memorybank.storage import banks, chunks, operations, retains

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from memorybank.model import EntityInput, Fact
 from memorybank.retain.dates import Evidence
-from memorybank.retain.extraction import ChunkWork, Extraction, Extractor
+from memorybank.retain.work import ChunkWork, Extraction, Extractor
 
 
 @dataclass(frozen=True)

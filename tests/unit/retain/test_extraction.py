@@ -13,8 +13,6 @@ from memorybank.retain.extraction import (
     SHORTER,
     SMALLEST_PIECE,
     Asking,
-    ChunkWork,
-    Extraction,
     ModelExtractor,
     mission,
     prompt_values,
@@ -22,6 +20,7 @@ from memorybank.retain.extraction import (
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.sentences import SentenceExtractor
 from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
+from memorybank.retain.work import ChunkWork, Extraction
 from memorybank.settings import BankConfig
 from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 

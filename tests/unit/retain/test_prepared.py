@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from memorybank.model import EntityInput, Fact, FactType
-from memorybank.retain.extraction import Extraction
 from memorybank.retain.indexing import index_terms, text_hash
 from memorybank.retain.staging import joined
+from memorybank.retain.work import Extraction
 from memorybank.retain.writing import prepared
 from memorybank.storage.chunks import About, Pending
 from memorybank.text import term_hash, terms
