@@ -16,8 +16,8 @@ from memorybank.model import EntityInput, Fact
 from memorybank.operations import Claim
 from memorybank.retain import links as neighbours
 from memorybank.retain.indexing import index_terms, text_hash
-from memorybank.retain.work import Extraction
 from memorybank.retain.naming import Named, write_names
+from memorybank.retain.work import Extraction
 from memorybank.storage import chunks, documents, links, units
 from memorybank.storage.chunks import Pending
 from memorybank.storage.queries import Connection
