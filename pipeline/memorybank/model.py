@@ -42,10 +42,11 @@ class Bank:
 
 @dataclass(frozen=True)
 class EntityInput:
-    """An entity that the caller names himself."""
+    """A name that the caller or a model gives. A label is a value of the bank's vocabulary, `key:value`: exact only."""
 
     text: str
     type: str = "CONCEPT"
+    is_label: bool = False
 
 
 @dataclass(frozen=True)
