@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from memorybank import templates
-from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
+from memorybank.errors import ModelError, ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import ChatRequest, LanguageModel
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.structured import structured
@@ -44,7 +44,17 @@ class ModelExtractor:
     model: LanguageModel
     asking: Asking
 
-    async def extract(self, chunk: ChunkWork) -> Extraction:
+    async def extract(self, works: Sequence[ChunkWork]) -> Sequence[Extraction]:
+        """Return the facts of each chunk."""
+        return [await self._settled(work) for work in works]
+
+    async def _settled(self, work: ChunkWork) -> Extraction:
+        try:
+            return await self._whole(work)
+        except ModelError as error:
+            return Extraction(error=error)
+
+    async def _whole(self, chunk: ChunkWork) -> Extraction:
         """Return the facts of a chunk; raises the ModelError of the last attempt."""
         try:
             return await self._ask(chunk)
@@ -59,7 +69,7 @@ class ModelExtractor:
         found, lost = Extraction(), None
         for piece in pieces:
             try:
-                found = found.followed_by(await self.extract(replace(chunk, text=piece)))
+                found = found.followed_by(await self._whole(replace(chunk, text=piece)))
             except (ModelTruncated, ModelMalformed, ModelRefused) as error:
                 found, lost = found.followed_by(Extraction(dropped={error.code: 1})), error
         if lost and not found.facts:

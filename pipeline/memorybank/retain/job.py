@@ -12,11 +12,8 @@ from memorybank.audience import Viewer
 from memorybank.errors import (
     Conflict,
     ModelError,
-    ModelMalformed,
     ModelMisconfigured,
     ModelRateLimited,
-    ModelRefused,
-    ModelTruncated,
     ModelUnavailable,
 )
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
@@ -35,9 +32,7 @@ from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 
-#: What a chunk can be lost to: the next one may still work.
-LOST = (ModelRefused, ModelTruncated, ModelMalformed)
-#: What ends a round: the next chunk would meet the same.
+#: What ends a round: the next chunk would meet the same. Anything else costs its own chunk only.
 STOPPED = (ModelRateLimited, ModelUnavailable, ModelMisconfigured)
 #: Chunks of an operation that may be under way, from asking to storing, for each that may be with the model: so many
 #: more are asked while others are stored. What is not stored yet is lost in a crash, and holds up a cancel and an end.
@@ -119,13 +114,12 @@ class Job:
         async with self._gate:
             if self.stopped or self.round.over():
                 return None
-            try:
-                extraction = await self.extractor.extract(self._work(chunk))
-            except LOST as error:
-                return Lost(chunk, error.code)
-            except STOPPED as error:
-                self.stopped = self.stopped or error
-                return None
+            [extraction] = await self.extractor.extract([self._work(chunk)])
+        if isinstance(extraction.error, STOPPED):
+            self.stopped = self.stopped or extraction.error
+            return None
+        if extraction.error:
+            return Lost(chunk, extraction.error.code)
         return writing.prepared(chunk, extraction, self.config.entities_allow_free_form)
 
     def _work(self, chunk: Pending) -> ChunkWork:

@@ -1,5 +1,6 @@
 """Extraction without a model: the built-in engine's findings as facts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memorybank.llm.extractive import Finding, extract
@@ -12,11 +13,14 @@ from memorybank.retain.work import ChunkWork, Extraction
 class SentenceExtractor:
     """Every mode with a model, when none is set: sentences as facts, names as entities, dates resolved."""
 
-    async def extract(self, chunk: ChunkWork) -> Extraction:
-        """Return the statements of a chunk."""
-        found = extract(chunk.text, chunk.anchor, context=chunk.context)
-        made, dropped = facts.once(_fact(finding) for finding in found)
-        return Extraction(made, dropped)
+    async def extract(self, works: Sequence[ChunkWork]) -> Sequence[Extraction]:
+        """Return the statements of each chunk."""
+        return [_statements(work) for work in works]
+
+
+def _statements(work: ChunkWork) -> Extraction:
+    found = extract(work.text, work.anchor, context=work.context)
+    return Extraction(*facts.once(_fact(finding) for finding in found))
 
 
 def _fact(finding: Finding) -> Fact:

@@ -3,6 +3,7 @@
 `chunks` asks no model. `verbatim` asks for dates and names only: those of all facts that the model finds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memorybank.model import EntityInput, Fact
@@ -14,9 +15,9 @@ from memorybank.retain.work import ChunkWork, Extraction, Extractor
 class ChunksExtractor:
     """One fact a chunk; its only names are those that the caller gave."""
 
-    async def extract(self, chunk: ChunkWork) -> Extraction:
-        """Return the chunk as a fact."""
-        return Extraction(facts=(_whole(chunk),))
+    async def extract(self, works: Sequence[ChunkWork]) -> Sequence[Extraction]:
+        """Return each chunk as a fact."""
+        return [Extraction((_whole(work),)) for work in works]
 
 
 @dataclass(frozen=True)
@@ -25,21 +26,28 @@ class VerbatimExtractor:
 
     inner: Extractor
 
-    async def extract(self, chunk: ChunkWork) -> Extraction:
-        """Return the chunk as a fact; raises what `inner` raises."""
-        found = await self.inner.extract(chunk)
-        dated = [fact for fact in found.facts if fact.occurred_start and fact.occurred_end]
-        starts = [fact.occurred_start for fact in dated if fact.occurred_start]
-        ends = [fact.occurred_end for fact in dated if fact.occurred_end]
-        names: dict[EntityInput, None] = dict.fromkeys(name for fact in found.facts for name in fact.entities)
-        fact = replace(
-            _whole(chunk),
-            occurred_start=min(starts, default=None),
-            occurred_end=max(ends, default=None),
-            place_name=next((fact.place_name for fact in found.facts if fact.place_name), None),
-            entities=tuple(names),
-        )
-        return Extraction((fact,))
+    async def extract(self, works: Sequence[ChunkWork]) -> Sequence[Extraction]:
+        """Return each chunk as a fact, or the error of `inner`."""
+        found = await self.inner.extract(works)
+        return [_described(work, one) for work, one in zip(works, found, strict=True)]
+
+
+def _described(work: ChunkWork, found: Extraction) -> Extraction:
+    """Return a chunk as a fact with the names and dates of the facts that were found in it."""
+    if found.error:
+        return found
+    dated = [fact for fact in found.facts if fact.occurred_start and fact.occurred_end]
+    starts = [fact.occurred_start for fact in dated if fact.occurred_start]
+    ends = [fact.occurred_end for fact in dated if fact.occurred_end]
+    names: dict[EntityInput, None] = dict.fromkeys(name for fact in found.facts for name in fact.entities)
+    fact = replace(
+        _whole(work),
+        occurred_start=min(starts, default=None),
+        occurred_end=max(ends, default=None),
+        place_name=next((fact.place_name for fact in found.facts if fact.place_name), None),
+        entities=tuple(names),
+    )
+    return Extraction((fact,))
 
 
 def _whole(chunk: ChunkWork) -> Fact:

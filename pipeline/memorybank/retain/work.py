@@ -1,11 +1,12 @@
 """What extraction is asked and what it answers: the seam that all modes stand behind."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from memorybank.errors import ModelError
 from memorybank.llm.ledger import Ledger
 from memorybank.model import Fact
 from memorybank.retain import facts
@@ -29,10 +30,11 @@ class ChunkWork:
 
 @dataclass(frozen=True)
 class Extraction:
-    """The facts of a chunk, and how many were dropped by reason."""
+    """The facts of a chunk, how many were dropped by reason, and the error where nothing could be had of it."""
 
     facts: tuple[Fact, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    error: ModelError | None = None
 
     def followed_by(self, other: "Extraction") -> "Extraction":
         """Return both as one: facts in order, causes kept."""
@@ -46,8 +48,12 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """Turns a chunk into facts. Raises a ModelError when it cannot; its kind says what can be done."""
+    """Turns chunks into facts."""
 
-    async def extract(self, chunk: ChunkWork) -> Extraction:
-        """Return the facts of a chunk."""
+    async def extract(self, works: Sequence[ChunkWork]) -> Sequence[Extraction]:
+        """Return what became of each chunk, in order; several of them may share a call.
+
+        They are of one bank, and equal in all that their facts take from the item but its date and document. What a
+        model cannot do is the `error` of that chunk; nothing of it is raised.
+        """
         ...

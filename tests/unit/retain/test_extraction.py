@@ -20,7 +20,7 @@ from memorybank.retain.extraction import (
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.sentences import SentenceExtractor
 from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
-from memorybank.retain.work import ChunkWork, Extraction
+from memorybank.retain.work import ChunkWork, Extraction, Extractor
 from memorybank.settings import BankConfig
 from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 
@@ -35,7 +35,12 @@ def work(text: str, **fields: Any) -> ChunkWork:
 
 
 async def extract(model: ScriptedModel, text: str, **fields: Any) -> Extraction:
-    return await ModelExtractor(model, ASKING).extract(work(text, **fields))
+    return await only(ModelExtractor(model, ASKING), work(text, **fields))
+
+
+async def only(extractor: Extractor, chunk: ChunkWork) -> Extraction:
+    [found] = await extractor.extract([chunk])
+    return found
 
 
 async def test_the_request_carries_schema_mission_and_fenced_content() -> None:
@@ -101,28 +106,26 @@ async def test_a_short_text_that_is_cut_is_asked_for_once_more_and_shorter() -> 
 
 async def test_a_short_text_that_is_always_cut_costs_two_calls() -> None:
     model = ScriptedModel(lambda _: ModelTruncated("cut"))
-    with pytest.raises(ModelTruncated):
-        await extract(model, "Ada likes teal.")
+    assert isinstance((await extract(model, "Ada likes teal.")).error, ModelTruncated)
     assert len(model.requests) == 2
 
 
 async def test_nothing_but_cuts_is_an_error() -> None:
-    with pytest.raises(ModelTruncated):
-        await extract(ScriptedModel(lambda _: ModelTruncated("cut")), LINES)
+    assert isinstance(
+        (await extract(ScriptedModel(lambda _: ModelTruncated("cut")), LINES)).error, ModelTruncated
+    )
 
 
 async def test_a_refusal_and_a_rate_limit_are_not_asked_again() -> None:
     for error in (ModelRefused("no"), ModelRateLimited("later", retry_after=60)):
         model = ScriptedModel(lambda _, error=error: error)
-        with pytest.raises(type(error)):
-            await extract(model, "Ada likes teal.")
+        assert (await extract(model, "Ada likes teal.")).error is error
         assert len(model.requests) == 1
 
 
 async def test_unusable_answers_spend_one_budget_and_no_request_is_sent_twice() -> None:
     model = ScriptedModel(lambda _: "no json here")
-    with pytest.raises(ModelMalformed):
-        await extract(model, "Ada likes teal.")
+    assert isinstance((await extract(model, "Ada likes teal.")).error, ModelMalformed)
     assert len(model.requests) == ASKING.attempts
     sent = [(request.answer_format, request.messages) for request in model.requests]
     assert all(one != other for at, one in enumerate(sent) for other in sent[:at])
@@ -157,7 +160,7 @@ def test_causes_stay_right_when_pieces_are_joined() -> None:
 
 
 async def test_mode_chunks_is_the_chunk_itself() -> None:
-    found = await ChunksExtractor().extract(work("[2026-02-02 10:00] Ada: signed."))
+    found = await only(ChunksExtractor(), work("[2026-02-02 10:00] Ada: signed."))
     [fact] = found.facts
     assert (fact.text, fact.entities) == ("[2026-02-02 10:00] Ada: signed.", ())
     assert fact.mentioned_at == datetime(2026, 2, 2, 10, tzinfo=UTC)
@@ -177,9 +180,8 @@ async def test_mode_verbatim_adds_the_names_and_dates_of_all_facts() -> None:
             },
         ]
     }
-    found = await VerbatimExtractor(ModelExtractor(ScriptedModel(lambda _: answer), ASKING)).extract(
-        work(text)
-    )
+    inner = ModelExtractor(ScriptedModel(lambda _: answer), ASKING)
+    found = await only(VerbatimExtractor(inner), work(text))
     [fact] = found.facts
     assert (fact.text, fact.place_name, fact.causes) == (text, "Kiel", ())
     assert fact.entities == (EntityInput("Ada"), EntityInput("Ben"))
@@ -189,9 +191,8 @@ async def test_mode_verbatim_adds_the_names_and_dates_of_all_facts() -> None:
 
 
 async def test_without_a_model_sentences_are_facts() -> None:
-    found = await SentenceExtractor().extract(
-        work("Ada: I moved to Porto yesterday. Thanks!", anchor=datetime(2026, 3, 1, tzinfo=UTC))
-    )
+    chunk = work("Ada: I moved to Porto yesterday. Thanks!", anchor=datetime(2026, 3, 1, tzinfo=UTC))
+    found = await only(SentenceExtractor(), chunk)
     [fact] = found.facts
     assert "Porto" in fact.text
     assert fact.text.startswith("Ada: ")
