@@ -12,6 +12,7 @@ from memorybank.storage import queries
 GUARDED = (
     "memory_unit",
     "chunk",
+    "document_event",
     "document",
     "posting",
     "embedding",

@@ -70,6 +70,8 @@ CREATE INDEX operation_serial ON operation USING gin (serial_keys) WITH (fastupd
     WHERE serial_keys <> '{}' AND status IN ('pending', 'processing');
 CREATE INDEX operation_listing ON operation (bank, created_at DESC, id DESC);
 CREATE INDEX operation_children ON operation (parent) WHERE parent IS NOT NULL;
+-- Operations that still hold content: what is forgotten is taken out of them.
+CREATE INDEX operation_content ON operation (bank) WHERE payload ? 'documents';
 
 -- Numbers the addresses of units: a document takes one, and so does each unit without a document.
 CREATE SEQUENCE document_number AS integer;
@@ -96,6 +98,7 @@ CREATE TABLE document (
 CREATE INDEX document_listing ON document (bank, updated_at DESC);
 
 -- A chunk knows all that its extraction needs; `operation` is who must extract it while it is pending.
+-- A replaced one goes with the end of the operation that extracts the chunks in its place.
 CREATE TABLE chunk (
     id                   uuid PRIMARY KEY,
     bank                 bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
@@ -113,7 +116,7 @@ CREATE TABLE chunk (
     entities             jsonb NOT NULL DEFAULT '[]',
     resolve_entities     boolean NOT NULL DEFAULT true,
     strategy             text,
-    state                text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'extracted', 'failed')),
+    state                text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'extracted', 'failed', 'replaced')),
     error                text,
     operation            uuid REFERENCES operation ON DELETE SET NULL,
     created_at           timestamptz NOT NULL,
@@ -122,6 +125,26 @@ CREATE TABLE chunk (
 );
 CREATE INDEX chunk_bank ON chunk (bank);
 CREATE INDEX chunk_operation ON chunk (operation) WHERE operation IS NOT NULL;
+
+-- What happened to a document: one row for each operation, and for each act of a person. The counts of an operation grow
+-- while it runs.
+CREATE TABLE document_event (
+    id            uuid PRIMARY KEY,
+    bank          bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    document      integer NOT NULL REFERENCES document ON DELETE CASCADE,
+    audience_id   bigint NOT NULL,
+    kind          text NOT NULL CHECK (kind IN ('retain', 'append', 'reprocess', 'retag', 'fact_edited', 'fact_invalidated',
+                                                'fact_restored', 'fact_deleted', 'observations_cleared', 'consolidation')),
+    operation     uuid,
+    fact          uuid,
+    facts_added   integer NOT NULL DEFAULT 0,
+    facts_removed integer NOT NULL DEFAULT 0,
+    created_at    timestamptz NOT NULL,
+    UNIQUE (document, operation),
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+);
+CREATE INDEX document_event_listing ON document_event (document, created_at DESC, id DESC);
+CREATE INDEX document_event_bank ON document_event (bank);
 
 -- Everything remembered. Its search address is (document_number, position), unique in the installation.
 CREATE TABLE memory_unit (
