@@ -19,6 +19,7 @@ GUARDED = (
     "operation",
     "llm_call",
     "entity_alias",
+    "unit_mention",
 )
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
