@@ -29,7 +29,6 @@ NOT_BUILT_YET = frozenset(
         "bank.enable_auto_consolidation",
         "bank.enable_observations",
         "bank.enable_reranking",
-        "bank.entity_labels",
         "bank.llm_gemini_safety_settings",
         "bank.recall_chunks_max_tokens",
         "bank.recall_include_chunks",

@@ -125,11 +125,3 @@ def test_nonces_are_fresh_and_can_be_fixed() -> None:
     with templates.fixed_nonce("n"):
         assert templates.fresh_nonce() == "n"
     assert templates.fresh_nonce() != "n"
-
-
-def test_the_extraction_prompt_reads_as_it_is_sent() -> None:
-    template = templates.load("retain", "extract")
-    blank = dict.fromkeys(template.text, "")
-    user = template.render(**blank | {"date": "2026-03-01 (Sunday)"}, context="", content="Ada: hello").user
-    assert user.splitlines()[0] == "Date: 2026-03-01 (Sunday)"
-    assert "Mission" not in user and "Ada: hello" in user

@@ -4,20 +4,17 @@ What the model cannot answer in one piece is asked in halves; what it answers ba
 attempts; what it refuses is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
-from memorybank import templates
 from memorybank.errors import ModelError, ModelMalformed, ModelRefused, ModelTruncated
-from memorybank.llm.client import ChatRequest, LanguageModel
+from memorybank.llm.client import LanguageModel
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.structured import structured
-from memorybank.retain import facts, schema
+from memorybank.retain import facts, prompting, schema
 from memorybank.retain.chunking import ChunkSize, chunk
 from memorybank.retain.work import ChunkWork, Extraction
-from memorybank.settings import BankConfig
 
 #: A piece of this many characters that is still cut at the output limit is not cut again: the fault is not its length.
 SMALLEST_PIECE = 500
@@ -25,7 +22,6 @@ SMALLEST_PIECE = 500
 SHORTER = "Your answer was cut at the output limit. Answer again, shorter: each fact once, in few words."
 #: Above this share of unreadable facts the whole answer is asked for again.
 BEARABLE_SHARE = 0.2
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -77,18 +73,10 @@ class ModelExtractor:
         return found
 
     async def _ask(self, chunk: ChunkWork, wish: str = "") -> Extraction:
-        prompt = templates.load("retain", "extract").render(**prompt_values(chunk))
-        request = ChatRequest(
-            stage="retain",
-            system=prompt.system,
-            user=prompt.user,
-            schema_name=schema.NAME,
-            schema=schema.SCHEMA,
-            max_output_tokens=self.asking.max_output_tokens,
-        )
+        request = prompting.request((chunk,), self.asking.max_output_tokens)
         if wish:
             request = request.following({"role": "user", "content": wish})
-        reading = _Reading()
+        reading = _Reading(prompting.reader(chunk.config))
         budget = Budget(self.asking.attempts, self.asking.patience)
         try:
             answer = await structured(self.model, request, reading.take, budget, chunk.ledger)
@@ -96,19 +84,19 @@ class ModelExtractor:
             if not reading.best.drafts:
                 raise
             answer = reading.best
-        made, dropped = facts.build(answer, facts.Source(chunk.text, chunk.anchor, prompt.system))
-        return Extraction(made, dropped)
+        return Extraction(*facts.build(answer, prompting.sources((chunk,))).parts[0])
 
 
 @dataclass
 class _Reading:
     """Reads answers, and keeps the best of those that are partly unreadable."""
 
+    read: Callable[[Any], schema.Answer]
     best: schema.Answer = field(default_factory=schema.Answer)
 
     def take(self, value: Any) -> schema.Answer:
         """Return an answer that is good enough; raises ModelMalformed to have it asked for again."""
-        answer = schema.read(value)
+        answer = self.read(value)
         if len(answer.drafts) > len(self.best.drafts):
             self.best = answer
         if answer.malformed_share > BEARABLE_SHARE:
@@ -122,33 +110,3 @@ def _halves(text: str) -> list[str]:
     if half < SMALLEST_PIECE:
         return [text]
     return chunk(text, ChunkSize(half, half))
-
-
-def prompt_values(work: ChunkWork) -> dict[str, str]:
-    """Return the variables of the prompt."""
-    return {
-        "mission": mission(work.config),
-        "language": "",
-        "narrator": work.narrator,
-        "date": _date(work.anchor),
-        "part": f"{work.number} of {work.total}" if work.total > 1 else "",
-        "labels": "",
-        "context": "\n".join(
-            [work.context, *(f"{key}: {value}" for key, value in work.metadata.items())]
-        ).strip(),
-        "content": work.text,
-    }
-
-
-def mission(config: BankConfig) -> str:
-    """Return what the bank's owner asks of extraction: the mission, and in mode custom the instructions."""
-    parts = [config.retain_mission]
-    if config.retain_extraction_mode == "custom":
-        parts.append(config.retain_custom_instructions)
-    return "\n".join(part.strip() for part in parts if part and part.strip())
-
-
-def _date(anchor: datetime | None) -> str:
-    if anchor is None:
-        return "unknown"
-    return f"{anchor:%Y-%m-%d} ({WEEKDAYS[anchor.weekday()]})"

@@ -1,33 +1,62 @@
 """From what a model wrote to facts that may be stored: text, dates, names, guards. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memorybank import text
 from memorybank.model import EntityInput, Fact, FactType
-from memorybank.retain import guards
+from memorybank.retain import guards, labels
 from memorybank.retain.dates import Evidence, Occurred
+from memorybank.retain.placing import placed
 from memorybank.retain.schema import Answer, Draft
+from memorybank.settings.labels import LabelGroup
 
 #: Facts of one chunk at most: so many addresses a chunk has, less one.
 MAX_FACTS = 1_000
+#: The kind of an entity that is a label.
+LABEL = "label"
 
 
 @dataclass(frozen=True)
 class Source:
-    """What facts are drawn from: the text, its date, the prompt that was sent with it."""
+    """What facts are drawn from: the text, its date, the prompt that was sent with it.
+
+    `labels` are the bank's groups; `whole`: the text is kept word for word, its facts need no words of their own.
+    """
 
     text: str
     anchor: datetime | None
     prompt: str = ""
+    labels: tuple[LabelGroup, ...] = ()
+    whole: bool = False
 
 
-def build(answer: Answer, source: Source) -> tuple[tuple[Fact, ...], Mapping[str, int]]:
-    """Return the facts of an answer, and how many were dropped by reason."""
+#: The facts of one content, and how many were dropped by reason.
+Part = tuple[tuple[Fact, ...], Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What an answer gives for each content; those in `unclear` must be asked about one by one."""
+
+    parts: tuple[Part, ...]
+    unclear: frozenset[int] = frozenset()
+
+
+def build(answer: Answer, sources: Sequence[Source]) -> Built:
+    """Return the facts of an answer, for each of the contents that it is about."""
+    divided = placed(answer, [source.text for source in sources])
+    parts = tuple(map(_part, divided.answers, sources))
+    return Built(parts, divided.unclear)
+
+
+def _part(answer: Answer, source: Source) -> Part:
     dropped = Counter(answer.dropped)
     evidence = Evidence(source.text, source.anchor)
+    if source.whole:
+        return tuple(_fact(draft, source, evidence)[1] for draft in answer.drafts[:MAX_FACTS]), dropped
     made: list[Fact] = []
     place_of: dict[int, int] = {}
     keys: dict[str, int] = {}
@@ -65,6 +94,7 @@ def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
     """Return the reason to drop a fact, empty for none, and the fact."""
     what = guards.unlooped(draft.what)
     occurred = evidence.occurred(draft)
+    given = labels.read(draft.labels, source.labels)
     fact = Fact(
         text=guards.cut(fact_text(replace(draft, what=what), occurred)),
         fact_type=FactType.EXPERIENCE if draft.is_own_act else FactType.WORLD,
@@ -72,13 +102,26 @@ def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
         occurred_end=occurred.end,
         mentioned_at=evidence.said_at(draft.what),
         place_name=guards.cut(draft.where, guards.MAX_FACT_CHARS) or None,
-        entities=tuple(EntityInput(name, _kind(name, draft)) for name in draft.entities),
+        entities=(
+            *_names(draft, source),
+            *(EntityInput(label.text, LABEL, is_label=True) for label in given),
+        ),
+        tags=tuple(label.text for label in given if label.is_tag),
     )
     if not what:
         return "degenerate", fact
     if guards.echoes(what, source.prompt, source.text):
         return "prompt_example", fact
     return "", fact
+
+
+def _names(draft: Draft, source: Source) -> Iterator[EntityInput]:
+    """Yield the names of a fact but those that only the prompt has; one among the people involved is a person's."""
+    said = f"{source.text}\n{draft.what}"
+    for name in draft.entities:
+        if not guards.echoes(name.text, source.prompt, said):
+            is_plain = name.type == EntityInput.type
+            yield replace(name, type=_kind(name.text, draft)) if is_plain else name
 
 
 def fact_text(draft: Draft, occurred: Occurred) -> str:

@@ -1,6 +1,6 @@
 """The modes that keep a chunk as it stands: one fact, its text the chunk's. Pure but for the model that is asked.
 
-`chunks` asks no model. `verbatim` asks for dates and names only: those of all facts that the model finds.
+`chunks` asks no model. `verbatim` asks for dates, names and labels only: those of all entries that the model gives.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class ChunksExtractor:
 
 @dataclass(frozen=True)
 class VerbatimExtractor:
-    """One fact a chunk, with the names and the dates that `inner` finds in it."""
+    """One fact a chunk, with the names, labels and dates that `inner` finds in it."""
 
     inner: Extractor
 
@@ -33,7 +33,7 @@ class VerbatimExtractor:
 
 
 def _described(work: ChunkWork, found: Extraction) -> Extraction:
-    """Return a chunk as a fact with the names and dates of the facts that were found in it."""
+    """Return a chunk as a fact with the names, labels and dates of the facts that were found in it."""
     if found.error:
         return found
     dated = [fact for fact in found.facts if fact.occurred_start and fact.occurred_end]
@@ -46,6 +46,7 @@ def _described(work: ChunkWork, found: Extraction) -> Extraction:
         occurred_end=max(ends, default=None),
         place_name=next((fact.place_name for fact in found.facts if fact.place_name), None),
         entities=tuple(names),
+        tags=tuple(dict.fromkeys(tag for fact in found.facts for tag in fact.tags)),
     )
     return Extraction((fact,))
 

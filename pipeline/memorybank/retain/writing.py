@@ -58,10 +58,12 @@ class Written:
 
 
 def prepared(chunk: Pending, extraction: Extraction, free_form: bool) -> Done:
-    """Return an extracted chunk as it will be stored; `free_form`: keep names beyond those the caller gave."""
+    """Return an extracted chunk as it will be stored; `free_form`: keep names besides labels and the caller's."""
     given = tuple(EntityInput(name, kind) for name, kind in chunk.about.entities)
     facts = tuple(_unit(chunk, fact, index) for index, fact in enumerate(extraction.facts))
-    named = tuple((*given, *(fact.entities if free_form else ())) for fact in extraction.facts)
+    named = tuple(
+        (*given, *(name for name in fact.entities if free_form or name.is_label)) for fact in extraction.facts
+    )
     return Done(chunk, extraction, facts, named)
 
 

@@ -169,6 +169,9 @@ class BankConfig(Section):
         None, description="The MCP tools that may be called on this bank; unset = all."
     )
     audit_log_enabled: bool = Field(False, description="Write an audit event for each call on this bank.")
+    llm_output_language: str | None = Field(
+        None, description="The language that facts are written in; unset = that of the text."
+    )
     llm_gemini_safety_settings: list[Any] | None = Field(
         None,
         description="Safety settings passed on to Gemini and Vertex AI models; unset = the provider's own.",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from memorybank.model import EntityInput
 from memorybank.retain.schema import Draft, read
 
 
@@ -29,7 +30,7 @@ def test_a_full_fact_is_read() -> None:
     )
     assert draft == Draft(
         0, "Ravi moved the backup", where="Kiel", who="Ravi, Uma", is_event=True, occurred_start="2026-03-01",
-        is_own_act=True, entities=("Ravi", "Kiel", "Uma"),
+        is_own_act=True, entities=(EntityInput("Ravi"), EntityInput("Kiel"), EntityInput("Uma")),
     )  # fmt: skip
 
 
@@ -56,4 +57,4 @@ def test_only_earlier_facts_are_causes_and_at_most_two() -> None:
 
 def test_escaped_fence_tags_come_back_and_long_names_are_no_names() -> None:
     [draft] = drafts({"what": "Ada typed &lt;content id=1>", "entities": ["x" * 121, "Ada"]})
-    assert (draft.what, draft.entities) == ("Ada typed <content id=1>", ("Ada",))
+    assert (draft.what, draft.entities) == ("Ada typed <content id=1>", (EntityInput("Ada"),))

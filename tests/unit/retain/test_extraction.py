@@ -14,8 +14,6 @@ from memorybank.retain.extraction import (
     SMALLEST_PIECE,
     Asking,
     ModelExtractor,
-    mission,
-    prompt_values,
 )
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.sentences import SentenceExtractor
@@ -62,19 +60,6 @@ async def test_the_request_carries_schema_mission_and_fenced_content() -> None:
         assert said in request.user
     assert content_of(request) == "Ada likes teal."
     assert [fact.text for fact in found.facts] == ["Ada likes teal."]
-
-
-def test_what_is_not_known_is_not_said() -> None:
-    values = prompt_values(work("x"))
-    assert (values["date"], values["part"], values["narrator"], values["context"]) == ("unknown", "", "", "")
-
-
-def test_custom_instructions_count_in_mode_custom_only() -> None:
-    custom = BankConfig(
-        retain_mission="m", retain_custom_instructions="Only prices", retain_extraction_mode="custom"
-    )
-    assert mission(custom) == "m\nOnly prices"
-    assert mission(custom.model_copy(update={"retain_extraction_mode": "concise"})) == "m"
 
 
 async def test_what_is_cut_is_asked_in_pieces_and_every_fact_is_kept() -> None:

@@ -14,7 +14,7 @@ ANCHOR = datetime(2026, 3, 1, 9, tzinfo=UTC)
 def built(
     *answer: Any, text: str = "We shipped the beta last Friday.", prompt: str = ""
 ) -> tuple[list[Fact], dict[str, int]]:
-    made, dropped = build(schema.read({"facts": list(answer)}), Source(text, ANCHOR, prompt))
+    [(made, dropped)] = build(schema.read({"facts": list(answer)}), [Source(text, ANCHOR, prompt)]).parts
     return list(made), dict(dropped)
 
 

@@ -53,6 +53,7 @@ WIRE_DEFAULTS = {
     "recall_budget_max": 2000,
     "mcp_enabled_tools": None,
     "audit_log_enabled": False,
+    "llm_output_language": None,
     "llm_gemini_safety_settings": None,
     "memory_defense": None,
 }
