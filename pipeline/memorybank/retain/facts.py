@@ -62,7 +62,7 @@ def _part(answer: Answer, source: Source) -> Part:
     keys: dict[str, int] = {}
     for draft in answer.drafts:
         reason, fact = _fact(draft, source, evidence)
-        key = guards.same_key(fact.text)
+        key = guards.statement(fact)
         if not reason and key in keys:
             reason, place_of[draft.place] = "duplicate", keys[key]
         if not reason and len(made) == MAX_FACTS:
@@ -81,7 +81,7 @@ def once(facts: Iterable[Fact]) -> tuple[tuple[Fact, ...], Mapping[str, int]]:
     found: dict[str, Fact] = {}
     dropped: Counter[str] = Counter()
     for fact in facts:
-        key = guards.same_key(fact.text)
+        key = guards.statement(fact)
         reason = "duplicate" if key in found else "too_many" if len(found) == MAX_FACTS else ""
         if reason:
             dropped[reason] += 1

@@ -1,9 +1,13 @@
 """What no stored fact may be: endless, looping, doubled, recalled before, or a sentence of our own prompt. Pure."""
 
 import re
+import unicodedata
 import zlib
+from collections.abc import Collection
+from functools import lru_cache
 
 from memorybank import text
+from memorybank.model import Fact
 
 #: Longest fact, in characters.
 MAX_FACT_CHARS = 2_000
@@ -16,17 +20,49 @@ ECHO_CHARS = 16
 
 #: Cut at every mark: a loop does not care for capitals, as sentences in prose do.
 _ENDS = re.compile(r"(?<=[.!?;。！？])\s*|\n+")
-#: A block of recalled memories, as clients put it into a turn: <memories>, <hindsight_memories>, <relevant-memories>.
-#: One that is not closed is text like any other: nothing behind it may be lost.
-_RECALLED = re.compile(
-    r"<(?P<tag>(?:\w+[_-])?memories)(?:\s[^<>]*)?>.*?</(?P=tag)\s*>", re.DOTALL | re.IGNORECASE
+#: What clients wrap recalled memories in, next to every tag that ends so, like <relevant-memories>.
+RECALLED_TAGS = ("memories", "hindsight_memories")
+_ANY_MEMORIES = re.compile(r"\w+[_-]memories")
+_TAG = re.compile(r"<(/?)([\w-]+)(?:\s[^<>]*)?>")
+
+#: Ways to write one sign: they tell no statements apart.
+_ALIKE = str.maketrans(
+    {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 )
-_SPACES = re.compile(r"\s+")
+#: Marks that may end a statement or be left out: not "?", which asks, and no "!" behind a number, where it means more.
+_FINAL = re.compile(r"(?:[.…。．]|(?<!\d)[!！])+$")
+#: What stands between the parts of a stored fact: what, when, who, why.
+PART_BREAK = " | "
+#: A text of so many words without a small letter is loud; shorter ones may be abbreviations (IT, US).
+LOUD_WORDS = 4
+_OPENING = "\"'([{"
 
 
-def without_recalled(content: str) -> str:
-    """Return a text without the memories that were recalled into it: kept again, they would echo for ever."""
-    return _RECALLED.sub(" ", content) if "<" in content else content
+def without_recalled(content: str, tags: Collection[str] = RECALLED_TAGS) -> str:
+    """Return a text without the memories that were recalled into it: kept again, they would echo for ever.
+
+    Taken out is what stands between `<tag>` and `</tag>`, case aside. A block that is not closed is text like any
+    other: nothing behind it may be lost.
+    """
+    if "<" not in content:
+        return content
+    named = {tag.lower() for tag in tags}
+    blocks: list[tuple[int, int]] = []
+    opened: dict[str, int] = {}
+    for found in _TAG.finditer(content):
+        closes, name = found[1], found[2].lower()
+        if name not in named and not _ANY_MEMORIES.fullmatch(name):
+            continue
+        if not closes:
+            opened.setdefault(name, found.start())
+        elif name in opened:
+            start = opened[name]
+            opened = {other: at for other, at in opened.items() if at < start}
+            while blocks and blocks[-1][0] > start:
+                blocks.pop()
+            blocks.append((start, found.end()))
+    starts, ends = [0, *(end for _, end in blocks)], [*(start for start, _ in blocks), len(content)]
+    return " ".join(content[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def loops(fact: str) -> bool:
@@ -51,14 +87,52 @@ def cut(fact: str, limit: int = MAX_FACT_CHARS) -> str:
     return fact[: space if space > 0 else limit].rstrip()
 
 
-def same_key(fact: str) -> str:
-    """Return what is equal for facts that differ only in case, punctuation or spaces; signs of numbers count."""
-    return _SPACES.sub(
-        " ", re.sub(r"[^\w\s.,%€$£+-]|[.,](?!\d)|(?<!\w)-(?!\d)", " ", text.fold(fact))
-    ).strip()
+def statement(fact: Fact) -> str:
+    """Return what is equal for facts that say the same of the same time and place. Audience and tags are not in it."""
+    start, end = fact.occurred_start, fact.occurred_end or fact.occurred_start
+    period = [at.isoformat() if at else "" for at in (start, end)]
+    place = same_key(fact.place_name or "")
+    return "\n".join([str(fact.fact_type), *period, place, same_key(fact.text)])
+
+
+def same_key(said: str) -> str:
+    """Return what is equal for texts that differ only in spaces, final marks, kinds of quotes and dashes, and case.
+
+    Case counts where it tells things apart: in abbreviations, units, identifiers, words with digits. So does every
+    sign inside: C is not C++, 3.1 not 31, "Ben, who left" not "Ben who left".
+    """
+    if not said.isascii():
+        said = unicodedata.normalize("NFC", said).translate(_ALIKE)
+    return PART_BREAK.join(_part_key(part) for part in said.split(PART_BREAK))
+
+
+def _part_key(part: str) -> str:
+    words = _FINAL.sub("", part.strip()).split()
+    loud = len(words) >= LOUD_WORDS and part.isupper()
+    for index, word in enumerate(words):
+        if not word.islower() and (loud or _is_capitalised(word, index)) and not _has_digit(word):
+            behind_number = index > 0 and words[index - 1][-1].isdigit()
+            words[index] = word if behind_number else word.lower()
+    return " ".join(words)
+
+
+def _is_capitalised(word: str, index: int) -> bool:
+    """Tell whether a word is written as a name or the first of a sentence; one letter is only where it is the first."""
+    bare = word.lstrip(_OPENING)
+    return (len(bare) > 1 or not index) and bare[1:] == bare[1:].lower()
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
 
 
 def echoes(fact: str, prompt: str, source: str) -> bool:
     """Tell whether a fact stands in the prompt, letter by letter, and not in the text that was to be read."""
     said = text.fold(fact).strip(" .")
-    return len(said) >= ECHO_CHARS and said in text.fold(prompt) and said not in text.fold(source)
+    return len(said) >= ECHO_CHARS and said in _folded(prompt) and said not in text.fold(source)
+
+
+@lru_cache(maxsize=16)
+def _folded(prompt: str) -> str:
+    """The same few prompts are looked at for every fact."""
+    return text.fold(prompt)
