@@ -5,41 +5,41 @@ a cut). A text that fits is one piece, unchanged, so cutting a piece again gives
 on that.
 
 JSON array of objects    whole turns, packed greedily; each piece is a JSON array again
-JSON object              one piece up to the structured size
-JSON lines               whole lines, packed greedily
+JSON lines, JSON object  whole lines, packed greedily
 transcript               whole turns (a line with a speaker and what follows it), packed greedily
 anything else            cut at the first separator that helps: paragraph, line, sentence, clause, word
+
+A turn that is too long is cut, and who spoke and when is repeated at the head of each part.
+
+Pieces that a text had before and that still stand in it stay as they are; only what lies between them is cut anew. So
+a paragraph put in costs the piece it falls into, and a transcript that has grown its new turns, wherever a piece
+would begin if the text were new.
 """
 
-import itertools
 import json
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from json import JSONDecodeError
 
-#: Where prose is cut, the strongest first: each group is tried only on what is still too long.
-SEPARATORS = (
-    re.compile(r"\n[^\S\n]*\n\s*"),
-    re.compile(r"\n"),
-    re.compile(r"\. |。"),
-    re.compile(r"! |！"),
-    re.compile(r"\? |？"),
-    re.compile(r"; |；"),
-    re.compile(r", |，|、"),
-    re.compile(r"\s"),
-)
-#: The brackets of a JSON array, and the comma behind each of its turns.
-ARRAY_CHARS, COMMA_CHARS = 2, 1
+from memorybank.retain.cutting import SPEAKER_HEADER, cut_json, cut_prose, cut_spoken, fewest
+
+#: The brackets of a JSON array, and the comma or line break behind each turn.
+ARRAY_CHARS, BETWEEN_CHARS = 2, 1
 #: A text is a transcript when this share of its lines, and at least so many, name a speaker.
 TRANSCRIPT_SHARE, TRANSCRIPT_LINES = 0.5, 3
+#: A piece of at most this share of the size is cut anew with what was put in before it, where that costs no more pieces:
+#: else many small edits would leave many small pieces.
+SMALL_SHARE = 1 / 3
+#: So many characters on both sides of a cut show that it was one before, looked for among so many.
+SEEN_CHARS, LOOK_CHARS = 32, 128
 
-#: "[2026-02-02 10:00] ", "(10:02) ", "12/03/2026, 10:15 - " before a speaker.
-_STAMP = r"(?:[\[(]?\d[\d\-./: T,apmAPM]*[\])]?\s*(?:[-–—]\s*)?)?"
-#: "Ada: …", "Ada (10:02): …", "**Ada:** …", "[user] …"; an address ("https://…") is no speaker.
-_SPEAKER = r"\*{0,2}[^\W\d_][^:：\n]{0,40}(?:\([^)\n]{1,40}\)|\[[^\]\n]{1,40}\])?(?::\*{0,2}(?=\s|$)|：)"
-_TURN = re.compile(rf"{_STAMP}(?:{_SPEAKER}|\[[^\W\d_][^\]\n]{{0,40}}\])")
 _JSON_SPACE = re.compile(r"[ \t\n\r]*")
+#: What stands before a cut between two sentences, or two lines.
+_SENTENCE_END = re.compile(r"(?:[.!?。！？][\"'”’»)\]]*\s*|\n\s*)\Z")
 _decoder = json.JSONDecoder()
 
 
@@ -56,23 +56,150 @@ class ChunkSize:
         return cls(text, structured or text)
 
 
-def chunk(content: str, size: ChunkSize) -> list[str]:
-    """Return the pieces of a text in order; none is blank, none is longer than the sizes allow."""
-    if len(content) <= size.text:
+@dataclass(frozen=True)
+class _Shape:
+    """A kind of text that consists of turns.
+
+    `turns` gives those of a text, None where it is of another shape; `again` those of a piece, however few. `frame`
+    characters stand around a piece. `structured`: a turn stays whole up to that size.
+    """
+
+    turns: Callable[[str], list[str] | None]
+    again: Callable[[str], list[str] | None]
+    join: Callable[[Sequence[str]], str]
+    cut: Callable[[str, int], list[str]]
+    frame: int = 0
+    structured: bool = True
+
+
+def chunk(content: str, size: ChunkSize, known: Sequence[str] = ()) -> list[str]:
+    """Return the pieces of a text in order; none is blank, none is longer than the sizes allow.
+
+    `known`: the pieces that it had before, in order.
+    """
+    fits = len(content) <= size.text
+    if fits and (not known or content in known):
         return [content] if content.strip() else []
-    for cut in (_array, _object, _lines, _transcript):
-        pieces = cut(content, size)
-        if pieces is not None:
-            return pieces
-    return _prose(content, size.text)
+    for shape in _SHAPES:
+        turns = shape.turns(content)
+        if turns is not None:
+            pieces = _cut_turns(
+                turns, shape, size if shape.structured else ChunkSize.of(size.text, None), known
+            )
+            return [content] if fits and not set(pieces) & set(known) else pieces
+    if fits:
+        return [content] if content.strip() else []
+    return _cut_text(content, size.text, known)
 
 
-def _array(content: str, size: ChunkSize) -> list[str] | None:
-    """Return pieces of a JSON array of objects, or None where the text is none."""
-    turns = json_turns(content)
-    if turns is None:
-        return None
-    return _packed_turns(turns, size, COMMA_CHARS, ARRAY_CHARS, lambda part: f"[{','.join(part)}]")
+def _cut_turns(turns: Sequence[str], shape: _Shape, size: ChunkSize, known: Sequence[str]) -> list[str]:
+    """Return known pieces where their turns stand, and the turns between them packed into new ones."""
+    pieces: list[str] = []
+    standing = _standing_turns(turns, shape, size, known)
+    at = 0
+    for start in sorted(standing):
+        text, end = standing[start]
+        pieces += [*_packed(turns[at:start], shape, size), text]
+        at = end
+    return pieces + _packed(turns[at:], shape, size)
+
+
+def _standing_turns(
+    turns: Sequence[str], shape: _Shape, size: ChunkSize, known: Sequence[str]
+) -> dict[int, tuple[str, int]]:
+    """Return known pieces with their ends, by the turn at which they begin: each once, none over another."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for index, turn in enumerate(turns if known else ()):
+        places[turn].append(index)
+    free = [True] * len(turns)
+    found: dict[int, tuple[str, int]] = {}
+    last = 0
+    for text in known:
+        run = shape.again(text) or []
+        if not run or len(text) > (size.text if len(run) > 1 else max(size.text, size.structured)):
+            continue
+        starts = places[run[0]]
+        behind = bisect_left(starts, last)
+        for start in (*starts[behind:], *starts[:behind]):
+            end = start + len(run)
+            if turns[start:end] == run and all(free[start:end]):
+                free[start:end] = [False] * len(run)
+                found[start], last = (text, end), end
+                break
+    return found
+
+
+def _packed(turns: Sequence[str], shape: _Shape, size: ChunkSize) -> list[str]:
+    """Return whole turns packed into pieces; a turn over the structured size is cut.
+
+    A turn over the text size that may stay whole is a piece of its own.
+    """
+    pieces: list[str] = []
+    held: list[str] = []
+    length = shape.frame
+    for turn in turns:
+        cost = len(turn) + BETWEEN_CHARS
+        too_long = len(turn) + shape.frame > size.structured
+        if held and (too_long or length + cost > size.text):
+            pieces.append(shape.join(held))
+            held, length = [], shape.frame
+        if too_long:
+            pieces += shape.cut(turn, min(size.structured, size.text))
+        else:
+            held.append(turn)
+            length += cost
+    return [*pieces, shape.join(held)] if held else pieces
+
+
+def _cut_text(text: str, limit: int, known: Sequence[str]) -> list[str]:
+    """Return known pieces where they stand in a prose text, and what lies between them cut anew."""
+    standing = _standing(text, limit, known)
+    if not standing:
+        return cut_prose(text, limit)
+    pieces: list[str] = []
+    at = 0
+    for start, end in (*standing, (len(text), len(text))):
+        fresh = fewest(text[at:start], limit)
+        small = end - start <= limit * SMALL_SHARE
+        if fresh and small and len(with_it := fewest(text[at:end], limit)) == len(fresh):
+            pieces += with_it
+        else:
+            pieces += [*fresh, text[start:end]] if start < end else fresh
+        at = end
+    return pieces
+
+
+def _standing(text: str, limit: int, known: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where known pieces stand in a text, in its order: each once, none over another, no sentence torn."""
+    found: list[tuple[int, int]] = []
+    last = 0
+    for index, piece in enumerate(known):
+        start = _free_place(text, piece, last, found) if 0 < len(piece) <= limit else -1
+        if start >= 0:
+            last = start + len(piece)
+            before, behind = known[index - 1] if index else "", "".join(known[index + 1 : index + 2])
+            if _may_cut(text, start, before, piece) and _may_cut(text, last, piece, behind):
+                found.append((start, last))
+    return sorted(found)
+
+
+def _free_place(text: str, piece: str, last: int, found: Sequence[tuple[int, int]]) -> int:
+    """Return where a piece stands, behind the last one or else anywhere, and covers no other; -1 where it does not."""
+    for start in (text.find(piece, last), text.find(piece, 0, last + len(piece))):
+        end = start + len(piece)
+        if start >= 0 and not any(start < other[1] and other[0] < end for other in found):
+            return start
+    return -1
+
+
+def _may_cut(text: str, at: int, before: str, behind: str) -> bool:
+    """Tell whether a text may be cut here: between two sentences or lines, or between these two pieces, as it was."""
+    left, right = text[max(at - LOOK_CHARS, 0) : at], text[at : at + LOOK_CHARS]
+    space = len(right) - len(right.lstrip())
+    if not left.strip() or not right.strip() or _SENTENCE_END.search(left + right[:space]):
+        return True
+    tail, head = before.rstrip()[-SEEN_CHARS:], behind.lstrip()[:SEEN_CHARS]
+    return bool(tail and head) and left.rstrip().endswith(tail) and right.lstrip().startswith(head)
 
 
 def json_turns(content: str) -> list[str] | None:
@@ -101,15 +228,15 @@ def _skip(content: str, at: int) -> int:
     return space.end() if space else at
 
 
-def _object(content: str, size: ChunkSize) -> list[str] | None:
-    """Return a single JSON object whole; None where it is too long, or none."""
-    if len(content) > size.structured or not is_json_object(content):
-        return None
-    return [content]
+def _json_lines(content: str) -> list[str] | None:
+    """Return the objects of JSON lines, or the one that the text is; None where a line is none."""
+    if _is_json_object(content):
+        return [content.strip()]
+    lines = [line for line in content.split("\n") if line.strip()]
+    return lines if lines and all(map(_is_json_object, lines)) else None
 
 
-def is_json_object(text: str) -> bool:
-    """Tell whether a text is one JSON object."""
+def _is_json_object(text: str) -> bool:
     stripped = text.strip()
     if stripped[:1] != "{" or stripped[-1:] != "}":
         return False
@@ -119,86 +246,32 @@ def is_json_object(text: str) -> bool:
         return False
 
 
-def _lines(content: str, size: ChunkSize) -> list[str] | None:
-    """Return pieces of JSON lines; None where a line is no object, or there is only one."""
-    lines = [line for line in content.split("\n") if line.strip()]
-    if len(lines) < 2 or not all(is_json_object(line) for line in lines):
-        return None
-    return _packed_turns(lines, size, 1, 0, "\n".join)
-
-
-def _transcript(content: str, size: ChunkSize) -> list[str] | None:
-    """Return pieces of a transcript; None where too few lines name a speaker."""
-    turns = spoken_turns(content)
-    if turns is None:
-        return None
-    return _packed_turns(turns, ChunkSize(size.text, size.text), 1, 0, "\n".join)
-
-
 def spoken_turns(content: str) -> list[str] | None:
     """Return the turns of a transcript, each with the lines that follow it; None where the text is none."""
     lines = content.split("\n")
-    named = [bool(_TURN.match(line)) for line in lines]
+    named = sum(1 for line in lines if SPEAKER_HEADER.match(line))
     written = sum(1 for line in lines if line.strip())
-    if sum(named) < max(TRANSCRIPT_LINES, TRANSCRIPT_SHARE * written):
-        return None
+    return None if named < max(TRANSCRIPT_LINES, TRANSCRIPT_SHARE * written) else _by_speaker(content)
+
+
+def _by_speaker(content: str) -> list[str]:
     turns: list[str] = []
-    for line, begins in zip(lines, named, strict=True):
-        if begins or not turns:
+    for line in content.split("\n"):
+        if not turns or SPEAKER_HEADER.match(line):
             turns.append(line)
         else:
             turns[-1] += "\n" + line
     return [turn.rstrip() for turn in turns if turn.strip()]
 
 
-def _packed_turns(
-    turns: Sequence[str], size: ChunkSize, between: int, frame: int, join: Callable[[Sequence[str]], str]
-) -> list[str]:
-    """Return whole turns packed into pieces; a turn over the structured size is cut as prose.
-
-    `between` characters stand behind each turn, `frame` around a piece. A turn over the text size that may
-    stay whole is a piece of its own.
-    """
-    pieces: list[str] = []
-    held: list[str] = []
-    length = frame
-    for turn in turns:
-        cost = len(turn) + between
-        if held and length + cost > size.text:
-            pieces.append(join(held))
-            held, length = [], frame
-        if len(turn) + frame > size.structured:
-            pieces += _prose(turn, min(size.structured, size.text))
-        else:
-            held.append(turn)
-            length += cost
-    return [*pieces, join(held)] if held else pieces
-
-
-def _prose(text: str, limit: int, level: int = 0) -> list[str]:
-    """Return pieces of at most `limit` characters, cut at the first separator that helps."""
-    text = _trimmed(text)
-    if len(text) <= limit:
-        return [text] if text else []
-    if level == len(SEPARATORS):
-        return [text[at : at + limit] for at in range(0, len(text), limit)]
-    pieces: list[str] = []
-    held = ""
-    for part in _parts(text, SEPARATORS[level]):
-        if len((held + part).rstrip()) <= limit:
-            held += part
-            continue
-        pieces += _prose(held, limit, level + 1)
-        held = part
-    return pieces + _prose(held, limit, level + 1)
-
-
-def _parts(text: str, separator: re.Pattern[str]) -> list[str]:
-    """Return the text cut behind each separator; joined they are the text."""
-    cuts = [0, *(found.end() for found in separator.finditer(text)), len(text)]
-    return [text[start:end] for start, end in itertools.pairwise(cuts) if start < end]
-
-
-def _trimmed(text: str) -> str:
-    """Drop blank lines at the edges and white space at the end; the indent of the first line stays."""
-    return re.sub(r"\A(?:[^\S\n]*\n)+", "", text.rstrip())
+_SHAPES = (
+    _Shape(
+        json_turns,
+        json_turns,
+        lambda turns: f"[{','.join(turns)}]",
+        partial(cut_json, frame=("[", "]")),
+        ARRAY_CHARS,
+    ),
+    _Shape(_json_lines, _json_lines, "\n".join, cut_json),
+    _Shape(spoken_turns, _by_speaker, "\n".join, cut_spoken, structured=False),
+)

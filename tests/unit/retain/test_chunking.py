@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 
 import pytest
 from hypothesis import given, settings
@@ -50,12 +51,56 @@ def test_what_is_no_array_of_objects(text: str) -> None:
 
 
 def test_turn_over_the_structured_size_is_cut_and_its_neighbours_stay_whole() -> None:
-    turns = [{"content": "before"}, {"content": "long " * 200}, {"content": "after"}]
-    pieces = chunk(json.dumps(turns), SIZE)
-    assert json.loads(pieces[0]) == [turns[0]]
-    assert json.loads(pieces[-1]) == [turns[2]]
-    assert all(len(piece) <= SIZE.text for piece in pieces)
-    assert _squeezed("".join(pieces[1:-1])) == _squeezed(json.dumps(turns[1]))
+    long = {"role": "user", "timestamp": "2026-03-01", "content": "long 'word'.\n" * 60, "n": 7}
+    turns = [{"content": "before"}, long, {"content": "after"}]
+    pieces = [json.loads(piece) for piece in chunk(json.dumps(turns), SIZE)]
+    assert (pieces[0], pieces[-1]) == ([turns[0]], [turns[2]])
+    parts = [part for [part] in pieces[1:-1]]
+    assert len(parts) > 3
+    assert all(part | {"content": long["content"]} == long for part in parts)
+    assert _squeezed("".join(part["content"] for part in parts)) == _squeezed(str(long["content"]))
+
+
+@pytest.mark.parametrize(
+    ("turn", "header"),
+    [
+        ("[2026-03-01 10:00] Ada: " + "It is so. " * 80, "[2026-03-01 10:00] Ada: It is so. "),
+        ("**Ada:** " + "word " * 80, "**Ada:** word "),
+        ("林晓雨：" + "好的。" * 100, "林晓雨： 好的。"),
+        ("Ada:\n" + "line " * 80, "Ada: line "),
+        ("[user] " + "x" * 500, "[user] xxx"),
+    ],
+)
+def test_each_part_of_a_cut_turn_of_a_transcript_names_its_speaker(turn: str, header: str) -> None:
+    text = "\n".join(["Ben: hello", "Ben: so", turn, "Ben: bye"])
+    pieces = chunk(text, SIZE)
+    parts = pieces[1:-1]
+    assert len(parts) > 1 and all(part.startswith(header) for part in parts)
+    assert (pieces[0], pieces[-1]) == ("Ben: hello\nBen: so", "Ben: bye")
+    assert max(map(len, pieces)) <= SIZE.text
+    name = turn[
+        : len(header.split("word")[0].split("It")[0].split("xxx")[0].split("好")[0].split("line")[0].rstrip())
+    ]
+    body = "".join(part.removeprefix(name) for part in parts)
+    assert _squeezed(name + body) == _squeezed(turn)
+
+
+def test_a_json_turn_with_several_long_texts_or_with_parts_gives_objects() -> None:
+    turn = {"role": "user", "ask": "why? " * 60, "content": [{"type": "text", "text": "é😀 " * 80}]}
+    pieces = [json.loads(piece) for piece in chunk("[" + json.dumps(turn) + "]", SIZE)]
+    assert {piece["role"] for [piece] in pieces} == {"user"}
+    assert _squeezed("".join(piece["ask"] for [piece] in pieces)) == "why?" * 60
+    assert _squeezed("".join(piece["content"][0]["text"] for [piece] in pieces)) == "é😀" * 80
+
+
+def test_a_json_turn_of_many_short_fields_is_cut_as_prose_behind_its_speaker() -> None:
+    turn = {"speaker": "Ada", "time": "10:02"} | {f"field {n}": n for n in range(60)}
+    first, *others = chunk(json.dumps(turn), SIZE)
+    header = '{"speaker": "Ada", "time": "10:02"}\n'
+    assert others and all(part.startswith(header) for part in others)
+    assert _squeezed(first + "".join(part.removeprefix(header) for part in others)) == _squeezed(
+        json.dumps(turn)
+    )
 
 
 def test_turn_between_text_and_structured_size_stays_whole() -> None:
@@ -112,38 +157,76 @@ def test_prose_is_cut_at_the_strongest_separator() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["a" * 300_000, json.dumps({"k": "b" * 300_000}), "[" + json.dumps({"k": "c" * 300_000}), "字" * 300_000],
+    ("text", "repeated"),
+    [
+        ("a" * 300_000, ""),
+        (json.dumps({"k": "b" * 300_000}), '{"k": ""}'),
+        ("[" + json.dumps({"k": "c" * 300_000}), ""),
+        ("字" * 300_000, ""),
+        (b64encode(bytes(range(256)) * 900).decode(), ""),
+        ("Ada: hi\nBen: yo\nAda: " + "a" * 300_000, "Ada: "),
+    ],
 )
-def test_no_separator_still_has_a_hard_maximum(text: str) -> None:
+def test_no_separator_still_has_a_hard_maximum(text: str, repeated: str) -> None:
     pieces = chunk(text, ChunkSize(3000, 3000))
-    assert _squeezed("".join(pieces)) == _squeezed(text)
     assert max(map(len, pieces)) <= 3000
+    assert len(pieces) <= len(text) / (3000 - len(repeated)) + 2
+    assert _is_within(_squeezed(text), _squeezed("".join(pieces)))
+    assert sum(map(len, pieces)) <= len(text) + len(repeated) * len(pieces)
 
 
+def _is_within(text: str, longer: str) -> bool:
+    """Whether all characters of a text stand in a longer one, in their order."""
+    rest = iter(longer)
+    return all(char in rest for char in text)
+
+
+_WORDS = st.text(alphabet="ab .\n,é字", max_size=300)
 _PROSE = st.text(alphabet=st.sampled_from('ab .\n,;!?:[]{}"1é字。'), max_size=600)
-_JSON = st.lists(
-    st.dictionaries(st.sampled_from(["role", "content", "n"]), st.text(max_size=120) | st.integers()),
+_OBJECTS = st.lists(
+    st.dictionaries(
+        st.sampled_from(["role", "content", "n"]), _WORDS | st.integers() | st.lists(_WORDS, max_size=3)
+    ),
     max_size=12,
-).map(json.dumps)
+)
+_JSON = _OBJECTS.map(json.dumps)
+_JSON_LINES = _OBJECTS.map(lambda objects: "\n".join(map(json.dumps, objects)))
 _LINES = st.lists(
-    st.tuples(st.sampled_from(["Ada: ", "Ben: ", ""]), st.text(alphabet="ab .", max_size=90)).map("".join),
+    st.tuples(st.sampled_from(["Ada: ", "[10:02] Ben: ", ""]), st.text(alphabet="ab .", max_size=90)).map(
+        "".join
+    ),
     max_size=15,
 ).map("\n".join)
+_TEXTS = _PROSE | _JSON | _JSON_LINES | _LINES
+_SIZES = st.builds(ChunkSize.of, st.integers(1, 120), st.integers(1, 240) | st.none())
 
 
-@settings(max_examples=150, deadline=None)
-@given(_PROSE | _JSON | _LINES, st.integers(20, 120), st.integers(20, 240) | st.none())
-def test_pieces_cover_the_text_obey_the_sizes_and_repeat(
-    text: str, limit: int, structured: int | None
-) -> None:
-    size = ChunkSize.of(limit, structured)
+@settings(max_examples=300, deadline=None)
+@given(_TEXTS, _SIZES)
+def test_pieces_cover_the_text_obey_the_sizes_and_repeat(text: str, size: ChunkSize) -> None:
     pieces = chunk(text, size)
     assert all(piece.strip() for piece in pieces)
-    assert len(text) <= limit or all(len(piece) <= max(size.text, size.structured) for piece in pieces)
+    assert len(text) <= size.text or all(len(piece) <= max(size.text, size.structured) for piece in pieces)
     assert [again for piece in pieces for again in chunk(piece, size)] == pieces
-    turns = json_turns(text) if len(text) > limit else None
-    if turns is None:
-        assert _squeezed("".join(pieces)) == _squeezed(text)
-    else:
-        assert all(_squeezed(turn) in _squeezed("".join(pieces)) for turn in turns)
+    _covers(pieces, text)
+
+
+def _covers(pieces: list[str], text: str) -> None:
+    """Nothing of a text is missing in its pieces, in order; at a cut of a JSON text, white space is two letters."""
+    for turn in json_turns(text) or [text]:
+        told, kept = (_squeezed(one.replace("\\n", "")) for one in (turn, "".join(pieces)))
+        assert _is_within(told, kept)
+
+
+@settings(max_examples=300, deadline=None)
+@given(_TEXTS, _TEXTS, _SIZES, st.integers(0, 600), st.integers(0, 600))
+def test_pieces_that_stand_stay_whatever_was_put_in_or_taken_out(
+    text: str, put_in: str, size: ChunkSize, start: int, taken: int
+) -> None:
+    known = chunk(text, size)
+    assert chunk(text, size, known) == known
+    changed = text[:start] + put_in + text[start + taken :]
+    pieces = chunk(changed, size, known)
+    _covers(pieces, changed)
+    assert all(len(piece) <= max(size.text, size.structured) for piece in pieces)
+    assert chunk(changed, size, pieces) == pieces
