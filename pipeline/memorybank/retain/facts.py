@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from memorybank import text
 from memorybank.model import EntityInput, Fact, FactType
@@ -117,11 +118,18 @@ def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
 
 def _names(draft: Draft, source: Source) -> Iterator[EntityInput]:
     """Yield the names of a fact but those that only the prompt has; one among the people involved is a person's."""
-    said = f"{source.text}\n{draft.what}"
     for name in draft.entities:
-        if not guards.echoes(name.text, source.prompt, said):
-            is_plain = name.type == EntityInput.type
-            yield replace(name, type=_kind(name.text, draft)) if is_plain else name
+        key = f" {text.name_key(name.text)} "
+        if key in _key_of(source.prompt) and key not in _key_of(source.text):
+            continue
+        is_person = name.type == EntityInput.type and key in f" {text.name_key(draft.who)} "
+        yield replace(name, type="PERSON") if is_person else name
+
+
+@lru_cache(maxsize=32)
+def _key_of(said: str) -> str:
+    """Return a text as its names are looked for in it."""
+    return f" {text.name_key(said)} "
 
 
 def fact_text(draft: Draft, occurred: Occurred) -> str:
@@ -140,9 +148,3 @@ def _dated(when: str, occurred: Occurred) -> str:
     if not when or occurred.start is None or any(char.isdigit() for char in when):
         return when
     return f"{when} ({occurred.days})"
-
-
-def _kind(name: str, draft: Draft) -> str:
-    """Return PERSON for a name that the model counts among the people involved: what aliases need to know."""
-    key = f" {text.name_key(name)} "
-    return "PERSON" if key in f" {text.name_key(draft.who)} " else EntityInput.type

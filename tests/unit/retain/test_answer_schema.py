@@ -55,6 +55,57 @@ def test_only_earlier_facts_are_causes_and_at_most_two() -> None:
     assert drafts("a", "b", "c", {"what": "d", "causal_relations": relations})[3].causes == (0, 2)
 
 
+def test_causes_may_be_plain_numbers() -> None:
+    assert drafts("a", "b", {"what": "c", "caused_by": [1, 0, 2, "x"]})[2].causes == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "kind"),
+    [
+        ("Mercury (product)", "Mercury", "PRODUCT"),
+        ("Mercury (Place)", "Mercury", "PLACE"),
+        ("林晓雨（person）", "林晓雨", "PERSON"),
+        ("Sea Fund [organisation]", "Sea Fund", "ORGANIZATION"),
+        ("Dune (Part Two) (work)", "Dune (Part Two)", "WORK"),
+        ("Okafor (guest)", "Okafor (guest)", "CONCEPT"),
+        ("Q3 (other)", "Q3", "CONCEPT"),
+        ({"text": "Kiel", "type": "PLACE"}, "Kiel", "PLACE"),
+        ({"name": "Expo", "type": "event"}, "Expo", "EVENT"),
+        ({"text": "Kiel", "type": "harbour"}, "Kiel", "CONCEPT"),
+    ],
+)
+def test_a_name_may_carry_its_kind(written: Any, name: str, kind: str) -> None:
+    assert drafts({"what": "x", "entities": [written]})[0].entities == (EntityInput(name, kind),)
+
+
+def test_one_name_of_two_kinds_is_two_names_and_whoever_speaks_is_none() -> None:
+    names = ["Mercury (product)", "Mercury (place)", "user (person)", "The assistant", "I"]
+    assert [name.type for name in drafts({"what": "x", "entities": names})[0].entities] == [
+        "PRODUCT",
+        "PLACE",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_event"),
+    [
+        ({"fact_kind": "event"}, True),
+        ({"fact_kind": "conversation", "occurred_start": "2026-03-01"}, False),
+        ({"occurred_start": "2026-03-01"}, True),
+        ({"occurred_start": "N/A"}, False),
+        ({}, False),
+    ],
+)
+def test_a_date_says_that_it_is_an_event_where_the_kind_is_left_out(fields: Any, is_event: bool) -> None:
+    assert drafts({"what": "x"} | fields)[0].is_event is is_event
+
+
+def test_of_a_text_that_is_kept_whole_entries_need_no_words() -> None:
+    answer = read({"facts": [{"entities": ["Ada"], "occurred_start": "2026-03-01"}, {}, 7]}, whole=True)
+    assert [(draft.what, draft.is_event) for draft in answer.drafts] == [("", True), ("", False)]
+    assert answer.dropped == {"malformed": 1}
+
+
 def test_escaped_fence_tags_come_back_and_long_names_are_no_names() -> None:
     [draft] = drafts({"what": "Ada typed &lt;content id=1>", "entities": ["x" * 121, "Ada"]})
     assert (draft.what, draft.entities) == ("Ada typed <content id=1>", (EntityInput("Ada"),))

@@ -3,11 +3,15 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from memorybank.model import EntityInput, Fact, FactType
 from memorybank.retain import facts, schema
 from memorybank.retain.facts import Source, build
 from memorybank.retain.guards import MAX_FACT_CHARS
+from memorybank.settings.labels import Labels
 
+TEXT = {"key": "size", "type": "text"}
 ANCHOR = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
@@ -111,6 +115,22 @@ def test_names_among_the_people_involved_are_persons() -> None:
         EntityInput("Okafor", "PERSON"),
         EntityInput("Kiel"),
     )
+
+
+def test_a_kind_that_the_model_gives_stands() -> None:
+    [fact], _ = built({"what": "Ada runs on Mercury", "who": "Mercury", "entities": ["Mercury (product)"]})
+    assert fact.entities == (EntityInput("Mercury", "PRODUCT"),)
+
+
+def test_labels_are_names_and_tags_of_the_fact() -> None:
+    groups = TypeAdapter(Labels).validate_python([{"key": "mood", "values": ["Glad"], "tag": True}, TEXT])
+    answer = schema.read({"facts": [{"what": "Ada smiled", "labels": {"mood": "glad", "size": "tall"}}]})
+    [([fact], _)] = build(answer, [Source("Ada smiled", ANCHOR, labels=groups)]).parts
+    assert fact.entities == (
+        EntityInput("mood:Glad", "label", is_label=True),
+        EntityInput("size:tall", "label", is_label=True),
+    )
+    assert fact.tags == ("mood:Glad",)
 
 
 def test_a_chunk_has_no_more_facts_than_addresses() -> None:
