@@ -2,6 +2,7 @@
 
 MemoryBankError                     500  internal
 ├── InvalidInput                    422  invalid_input         a field is wrong; names where
+│   ├── Blocked                     422  blocked               memory defense lets no item through; names each
 │   ├── InvalidConfig               400  invalid_config        a setting or bank override is refused
 │   └── BadRequest                  400  bad_request           well-formed, but cannot be asked for
 ├── NotFound                        404  not_found             unknown, or not visible to the caller: the same answer
@@ -19,6 +20,7 @@ MemoryBankError                     500  internal
 └── LeaseLost                       409  lease_lost            another process works on this operation now
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 
@@ -43,6 +45,16 @@ class InvalidInput(MemoryBankError):
         super().__init__(message)
         self.loc = loc
         self.value = value
+
+
+class Blocked(InvalidInput):
+    """The bank's memory defense lets none of the items through; `violations` says of each why, and never what."""
+
+    code = "blocked"
+
+    def __init__(self, violations: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__("every item is blocked by the bank's memory_defense", loc=("body", "items"))
+        self.violations = violations
 
 
 class InvalidConfig(InvalidInput):

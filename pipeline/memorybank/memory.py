@@ -26,7 +26,7 @@ from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery
 from memorybank.retain import intake
-from memorybank.retain.stage import Submitted
+from memorybank.retain.stage import Retained, Submitted
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
 from memorybank.storage import banks, documents, forget, llm_calls, operations
 from memorybank.storage.migrate import migrate
@@ -83,14 +83,14 @@ class MemoryBank:
         """Queue items for the workers and return the operation to ask about."""
         return (await self._taken(bank_id, items, operation_id=operation_id))[1]
 
-    async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> TokenUsage:
-        """Keep items now and return what the models used; raises Conflict, with the reason, when they were not kept.
+    async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> Retained:
+        """Keep items now and return how many, and what the models used; raises Conflict when they were not kept.
 
         The work is an operation like any other: should this process die, a worker ends it.
         """
         bank, submitted = await self._taken(bank_id, items, interactive=True)
         await asyncio.gather(*(self._finish(bank, child) for child in submitted.children))
-        return await self._used(bank, submitted)
+        return Retained(submitted.items_count, await self._used(bank, submitted))
 
     async def recall(self, bank_id: str, query: RecallQuery, viewer: Viewer) -> RecallResult:
         """Find what is remembered; a bank that is not there remembers nothing."""

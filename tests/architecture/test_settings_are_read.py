@@ -25,7 +25,6 @@ NOT_BUILT_YET = frozenset(
         "bank.reflect_source_facts_max_tokens",
         "bank.mcp_enabled_tools",
         "bank.audit_log_enabled",
-        "bank.memory_defense",
         "bank.enable_auto_consolidation",
         "bank.enable_observations",
         "bank.enable_reranking",

@@ -1,4 +1,4 @@
-"""The entry of retain: checks and cleans items, and cuts a request into operations. Pure.
+"""The entry of retain: checks, cleans and screens items, and cuts a request into operations. Pure.
 
 One parent for each strategy; under it children of about `retain.batch_tokens`. A document is never split across
 children: they would have to wait for each other.
@@ -8,14 +8,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
 from memorybank import text
-from memorybank.errors import BadRequest, InvalidInput
+from memorybank.errors import BadRequest, Blocked, InvalidInput
 from memorybank.ids import new_id
 from memorybank.model import EntityInput, RetainItem
+from memorybank.retain.guards import without_recalled
 from memorybank.retain.payload import APPEND, REPLACE, Batch, DocumentPart
+from memorybank.retain.screening import Screen, Violation
 from memorybank.settings import BankConfig, RetainSettings
 
 #: Longest document id, tag and name, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
@@ -52,8 +55,39 @@ class Limits:
     config_of: Callable[[str | None], BankConfig]
 
 
+@dataclass(frozen=True)
+class Accepted:
+    """The items of a request that may be stored, and why the others may not."""
+
+    items: tuple[RetainItem, ...]
+    violations: tuple[Violation, ...] = ()
+
+
+def accept(items: Sequence[RetainItem], limits: Limits) -> Accepted:
+    """Return the items as they may be stored.
+
+    Raises InvalidInput or BadRequest, naming item and field, and Blocked where no item is left.
+    """
+    cleaned = clean(items, limits)
+    screens = cache(
+        lambda strategy: Screen.of(limits.config_of(strategy).memory_defense, limits.retain.mask_secrets)
+    )
+    kept: list[RetainItem] = []
+    violations: list[Violation] = []
+    for index, item in enumerate(cleaned):
+        screen = screens(item.strategy)
+        screened, found = screen.item(item)
+        if found and screen.blocks:
+            violations.append(Violation.of(index, found))
+        else:
+            kept.append(screened)
+    if not kept:
+        raise Blocked([vars(violation) for violation in violations])
+    return Accepted(tuple(kept), tuple(violations))
+
+
 def clean(items: Sequence[RetainItem], limits: Limits) -> list[RetainItem]:
-    """Return the items as they may be stored; raises InvalidInput or BadRequest, naming item and field."""
+    """Return the items as PostgreSQL can hold them; raises InvalidInput or BadRequest, naming item and field."""
     if not items:
         raise InvalidInput("items must not be empty", loc=("body", "items"))
     if len(items) > limits.retain.max_items:
@@ -81,7 +115,8 @@ def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
         _check_append(document_id, limits.config_of(strategy), at)
     return replace(
         item,
-        content=content,
+        # What an agent was reminded of is no news: kept again, each recall would become a new memory.
+        content=without_recalled(content, limits.retain.recalled_tags),
         context=text.normalize(item.context),
         metadata={text.normalize(key): text.normalize(value) for key, value in item.metadata.items()},
         document_id=document_id,

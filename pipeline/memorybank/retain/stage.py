@@ -3,16 +3,17 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memorybank import clock
 from memorybank.errors import BadRequest, Conflict
 from memorybank.ids import new_id
 from memorybank.llm.embedding import Embedder, RemoteEmbedder
-from memorybank.model import Bank, RetainItem
+from memorybank.model import Bank, RetainItem, TokenUsage
 from memorybank.operations import PRIORITY_BACKGROUND, PRIORITY_INTERACTIVE, Kind, Outcome
 from memorybank.retain import intake, payload, staging
+from memorybank.retain.intake import Accepted
 from memorybank.retain.job import Job
 from memorybank.retain.payload import Batch, Staged
 from memorybank.retain.work import Extractor
@@ -22,8 +23,10 @@ from memorybank.storage import banks, chunks, operations, retains
 from memorybank.storage.operations import NewOperation
 from memorybank.storage.pool import Database
 
-#: A request with more characters is cut and counted in a thread: it would hold up the event loop.
+#: A request with more characters is checked, cut and counted in a thread: it would hold up the event loop.
 LONG_REQUEST_CHARS = 100_000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,33 @@ class Submitted:
     children: tuple[UUID, ...]
     items_count: int
     replayed: bool = False
+
+
+@dataclass(frozen=True)
+class Retained:
+    """A request that was worked on: how many of its items were kept, and what the models used."""
+
+    items_count: int
+    usage: TokenUsage
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is queued: a bank's items, checked. `operation_id` is the client's key, where it gave one.
+
+    `interactive`: the caller runs the operations himself, now.
+    """
+
+    bank: Bank
+    audience_id: int
+    accepted: Accepted
+    operation_id: UUID | None
+    interactive: bool
+
+    @property
+    def priority(self) -> int:
+        """How soon it is worked on."""
+        return PRIORITY_INTERACTIVE if self.interactive else PRIORITY_BACKGROUND
 
 
 @dataclass(frozen=True)
@@ -58,20 +88,22 @@ class Retain:
         """Check items and queue their work; `interactive`: the caller runs the children himself, now.
 
         `operation_id` is the client's key: the same one again gives the same answer and no new work.
-        Raises InvalidInput or BadRequest, naming item and field, and Conflict for an operation_id of another bank or
-        kind.
+        Raises InvalidInput or BadRequest, naming item and field, Blocked where the bank's memory defense lets no item
+        through, and Conflict for an operation_id of another bank or kind.
         """
-        cleaned = intake.clean(
-            items, intake.Limits(self.settings.retain, lambda name: self._config(bank, name))
-        )
-        groups = intake.by_strategy(cleaned)
+        accepted = await aside(items, intake.accept, items, self.limits(bank))
         wanted = None if interactive else operation_id
         if not interactive:
-            intake.refuse_repeated_documents(cleaned)
+            intake.refuse_repeated_documents(accepted.items)
+        groups = intake.by_strategy(accepted.items)
         if wanted and len(groups) > 1:
             raise BadRequest("operation_id cannot be used with items of several strategies")
         replay = await self._replay(bank, wanted) if wanted else None
-        return replay or await self._queue(bank, audience_id, groups, wanted, interactive)
+        return replay or await self._queue(Request(bank, audience_id, accepted, wanted, interactive), groups)
+
+    def limits(self, bank: Bank) -> intake.Limits:
+        """Return what items of a bank must keep to."""
+        return intake.Limits(self.settings.retain, lambda name: self._config(bank, name))
 
     async def work(self, round_: Round) -> Outcome:
         """Do a round of one operation: the handler of `Kind.RETAIN`."""
@@ -98,38 +130,26 @@ class Retain:
             raise Conflict(f"operation_id {operation_id} is in use for something else")
         return Submitted(operation_id, (operation_id,), known.children, known.items_count, replayed=True)
 
-    async def _queue(
-        self,
-        bank: Bank,
-        audience_id: int,
-        groups: dict[str | None, list[RetainItem]],
-        wanted: UUID | None,
-        interactive: bool,
-    ) -> Submitted:
+    async def _queue(self, request: Request, groups: dict[str | None, list[RetainItem]]) -> Submitted:
         """Queue a parent with its children for each strategy."""
+        wanted = request.operation_id
         made: list[NewOperation] = []
         for strategy, items in groups.items():
-            parts = await self._cut(strategy, items)
-            made += family(bank, audience_id, parts, wanted or new_id(), interactive)
+            tokens = self.settings.retain.batch_tokens
+            parts = await aside(items, intake.children, strategy, items, clock.now(), tokens)
+            made += family(request, parts, wanted or new_id())
         try:
             async with self.database.transaction() as connection:
                 await operations.submit(connection, made)
         except Conflict:
             # The same request came twice at once, and the other one was first.
-            replay = await self._replay(bank, wanted) if wanted else None
+            replay = await self._replay(request.bank, wanted) if wanted else None
             if replay is None:
                 raise
             return replay
         parents = tuple(operation.id for operation in made if operation.is_parent)
         children = tuple(operation.id for operation in made if not operation.is_parent)
-        return Submitted(parents[0], parents, children, sum(map(len, groups.values())))
-
-    async def _cut(self, strategy: str | None, items: Sequence[RetainItem]) -> list[intake.Child]:
-        """Return the children of one strategy's items."""
-        arguments = (strategy, items, clock.now(), self.settings.retain.batch_tokens)
-        if sum(len(item.content) for item in items) > LONG_REQUEST_CHARS:
-            return await asyncio.to_thread(intake.children, *arguments)
-        return intake.children(*arguments)
+        return Submitted(parents[0], parents, children, len(request.accepted.items))
 
     async def _begin(self, round_: Round) -> Job:
         """Return the operation with its content in documents and chunks."""
@@ -161,38 +181,47 @@ class Retain:
         )
 
 
-def family(
-    bank: Bank, audience_id: int, parts: Sequence[intake.Child], parent: UUID, interactive: bool
-) -> list[NewOperation]:
+async def aside(items: Sequence[RetainItem], work: Callable[..., T], *arguments: Any) -> T:
+    """Return what work on items gives; in a thread where they are long."""
+    if sum(len(item.content) for item in items) > LONG_REQUEST_CHARS:
+        return await asyncio.to_thread(work, *arguments)
+    return work(*arguments)
+
+
+def family(request: Request, parts: Sequence[intake.Child], parent: UUID) -> list[NewOperation]:
     """Return a parent operation and its children, the parent first."""
-    priority = PRIORITY_INTERACTIVE if interactive else PRIORITY_BACKGROUND
     head = NewOperation(
         id=parent,
-        bank=bank.id,
-        audience_id=audience_id,
+        bank=request.bank.id,
+        audience_id=request.audience_id,
         kind=Kind.BATCH_RETAIN,
         is_parent=True,
-        priority=priority,
+        priority=request.priority,
         items_count=sum(part.items for part in parts),
-        result=_parent_result(parts),
+        result=_parent_result(parts) | _blocked(request.accepted),
     )
     children = [
         NewOperation(
             id=new_id(),
-            bank=bank.id,
-            audience_id=audience_id,
+            bank=request.bank.id,
+            audience_id=request.audience_id,
             kind=Kind.RETAIN,
             payload=payload.to_json(part.batch),
             parent=parent,
-            priority=priority,
+            priority=request.priority,
             serial_keys=part.document_ids,
             items_count=part.items,
             result=_child_result(part, parent, index, len(parts)),
-            rung=interactive,
+            rung=request.interactive,
         )
         for index, part in enumerate(parts, 1)
     ]
     return [head, *children]
+
+
+def _blocked(accepted: Accepted) -> dict[str, Any]:
+    """Return why items of a request were left out, where any were."""
+    return {"violations": [vars(one) for one in accepted.violations]} if accepted.violations else {}
 
 
 def _parent_result(parts: Sequence[intake.Child]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Per-bank fields are declared in `bank`, the installation's own in `server`.
 """
 
 from memorybank.settings.bank import BankConfig, Disposition, bank_fields, resolve_bank, strategy_named
+from memorybank.settings.defense import MemoryDefense
 from memorybank.settings.llm import STAGES, LlmSettings, Stage
 from memorybank.settings.load import defaults, load
 from memorybank.settings.server import (
@@ -26,6 +27,7 @@ __all__ = [
     "EmbeddingSettings",
     "LlmSettings",
     "LogSettings",
+    "MemoryDefense",
     "RetainSettings",
     "ServerSettings",
     "Settings",

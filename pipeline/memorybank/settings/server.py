@@ -97,6 +97,8 @@ class RetainSettings(Section):
     extraction_concurrency: int = Field(ge=1)
     max_items: int = Field(ge=1)
     max_item_chars: int = Field(ge=1)
+    mask_secrets: bool
+    recalled_tags: list[str]
     llm: StageLlm
 
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memorybank.errors import BadRequest, InvalidInput
+from memorybank.errors import BadRequest, Blocked, InvalidInput
 from memorybank.model import EntityInput, RetainItem
 from memorybank.retain import intake, payload
-from memorybank.retain.intake import Limits, by_strategy, children, clean, refuse_repeated_documents
-from memorybank.settings import BankConfig, defaults
+from memorybank.retain.intake import Limits, accept, by_strategy, children, clean, refuse_repeated_documents
+from memorybank.settings import BankConfig, MemoryDefense, defaults
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 LIMITS = Limits(defaults().retain, lambda _: BankConfig())
@@ -87,6 +87,59 @@ def test_what_postgres_cannot_hold_is_taken_out() -> None:
     assert clean_item.tags == ("t",)
     assert clean_item.entities == (EntityInput("Ada Lovelace", "CONCEPT"),)
     assert clean_item.observation_scopes == (("x",), ())
+
+
+@pytest.mark.parametrize(
+    ("content", "left"),
+    [
+        ("<memories>Ada's bike is a Brompton.</memories> What colour is it?", "  What colour is it?"),
+        ("<HINDSIGHT_MEMORIES source='x'>old</hindsight_memories>new", " new"),
+        ("<relevant-memories>old</relevant-memories>new", " new"),
+        ("<recalled>old</recalled>new", " new"),
+        ("<notes>kept</notes>", "<notes>kept</notes>"),
+        ("<memories>never closed", "<memories>never closed"),
+        ("<memories>nothing else</memories>", " "),
+    ],
+)
+def test_what_was_recalled_is_left_out(content: str, left: str) -> None:
+    own = defaults().retain.model_copy(update={"recalled_tags": ["memories", "recalled"]})
+    [kept] = clean([item(content)], Limits(own, LIMITS.config_of))
+    assert kept.content.split() == left.split()
+
+
+def with_policy(action: str) -> Limits:
+    rules = [{"on": "sensitive_data", "action": action}]
+    policy = MemoryDefense.model_validate({"enabled": True, "rules": rules})
+    return Limits(LIMITS.retain, lambda name: BankConfig(memory_defense=policy if name is None else None))
+
+
+KEY = "ghp_" + "a8Kd93jfLq02ZmXc7VbN"
+
+
+def test_secrets_are_masked_where_no_policy_says_otherwise() -> None:
+    accepted = accept([item(f"Use {KEY}\x00 now")], LIMITS)
+    assert accepted.items[0].content == "Use [REDACTED:github_token] now"
+    assert accepted.violations == ()
+
+
+def test_a_key_that_a_nul_byte_cuts_is_found() -> None:
+    [kept] = accept([item(KEY[:10] + "\x00" + KEY[10:])], LIMITS).items
+    assert kept.content == "[REDACTED:github_token]"
+
+
+def test_blocked_items_are_dropped_and_named_without_their_secret() -> None:
+    accepted = accept([item("one"), item(KEY), item("three", context=KEY)], with_policy("block"))
+    assert [kept.content for kept in accepted.items] == ["one"]
+    assert [violation.index for violation in accepted.violations] == [1, 2]
+    assert "github_token" in accepted.violations[0].message and KEY not in repr(accepted.violations)
+    with pytest.raises(Blocked) as caught:
+        accept([item(KEY)], with_policy("block"))
+    assert (caught.value.status, caught.value.violations[0]["detector"]) == (422, "sensitive_data")
+
+
+def test_a_strategy_may_have_a_policy_of_its_own() -> None:
+    accepted = accept([item(KEY), item(KEY, strategy="lax")], with_policy("block"))
+    assert [kept.content for kept in accepted.items] == ["[REDACTED:github_token]"]
 
 
 @pytest.mark.parametrize("document_id", ["a/b/c", "...", ".hidden", "v1.2..v1.3", "100%", "c:\\notes.txt"])

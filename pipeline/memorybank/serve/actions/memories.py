@@ -46,20 +46,15 @@ CONSOLIDATION_STATES = ("failed", "pending", "done")
 async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest) -> RetainResponse:
     """Keep items: now, or with `async` in the background. The bank appears on first use."""
     items = retain_items(body)
-    operation_id = _key(body.operation_id) if body.operation_id and body.async_ else None
-    answer: dict[str, Any] = {
-        "success": True,
-        "bank_id": bank_id,
-        "items_count": len(items),
-        "async": body.async_,
-    }
+    answer: dict[str, Any] = {"success": True, "bank_id": bank_id, "async": body.async_}
     if not body.async_:
-        retained = await memory.retain(bank_id, items)
-        return RetainResponse(**answer, usage=usage(retained))
-    submitted = await memory.submit(bank_id, items, operation_id=operation_id)
-    ids = [str(id_) for id_ in submitted.operation_ids]
-    answer["items_count"] = submitted.items_count
-    return RetainResponse(**answer, operation_id=ids[0], operation_ids=ids if len(ids) > 1 else None)
+        kept = await memory.retain(bank_id, items)
+        return RetainResponse(**answer, items_count=kept.items_count, usage=usage(kept.usage))
+    key = _key(body.operation_id) if body.operation_id else None
+    queued = await memory.submit(bank_id, items, operation_id=key)
+    ids = [str(id_) for id_ in queued.operation_ids]
+    answer["operation_ids"] = ids if len(ids) > 1 else None
+    return RetainResponse(**answer, items_count=queued.items_count, operation_id=ids[0])
 
 
 @call("POST", BANK + "/memories/recall", command="recall")

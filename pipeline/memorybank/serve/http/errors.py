@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
-from memorybank.errors import InvalidInput, MemoryBankError, ModelRateLimited
+from memorybank.errors import Blocked, InvalidInput, MemoryBankError, ModelRateLimited
 
 _log = structlog.get_logger()
 #: Characters of a refused value that are echoed: enough to find it, not a whole document.
@@ -35,7 +35,9 @@ async def _refused_by_schema(request: Request, error: Exception) -> Response:
 async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, MemoryBankError)
     detail: Any = error.message
-    if isinstance(error, InvalidInput) and error.status == 422:
+    if isinstance(error, Blocked):
+        detail = {"violations": error.violations}
+    elif isinstance(error, InvalidInput) and error.status == 422:
         detail = [
             _entry({"type": "value_error", "loc": error.loc, "msg": error.message, "input": error.value})
         ]
