@@ -17,6 +17,7 @@ GUARDED = (
     "posting",
     "embedding",
     "operation",
+    "upload",
     "llm_call",
     "entity_alias",
     "unit_mention",

@@ -73,6 +73,18 @@ CREATE INDEX operation_children ON operation (parent) WHERE parent IS NOT NULL;
 -- Operations that still hold content: what is forgotten is taken out of them.
 CREATE INDEX operation_content ON operation (bank) WHERE payload ? 'documents';
 
+-- The bytes of a file until they are read as text: then they go, however that ended.
+CREATE TABLE upload (
+    operation   uuid PRIMARY KEY REFERENCES operation ON DELETE CASCADE,
+    bank        bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    audience_id bigint NOT NULL,
+    content     bytea NOT NULL,
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+);
+-- Files are mostly packed already.
+ALTER TABLE upload ALTER COLUMN content SET STORAGE EXTERNAL;
+CREATE INDEX upload_bank ON upload (bank);
+
 -- Numbers the addresses of units: a document takes one, and so does each unit without a document.
 CREATE SEQUENCE document_number AS integer;
 
