@@ -1,7 +1,7 @@
 """Stores which entities new facts mention: inside the transaction that stores the facts."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -16,10 +16,11 @@ from memorybank.storage.queries import Connection
 
 @dataclass(frozen=True)
 class Named:
-    """A chunk, and the names of each of its new facts by unit."""
+    """A chunk, and the names of each of its facts by unit; those in `known` were stored before, with names."""
 
     chunk: Pending
     units: Sequence[tuple[UUID, Sequence[EntityInput]]]
+    known: Collection[UUID] = ()
 
 
 async def write_names(connection: Connection, claim: Claim, named: Sequence[Named], now: datetime) -> int:
@@ -40,7 +41,8 @@ async def write_names(connection: Connection, claim: Claim, named: Sequence[Name
     ids = await entities.ensure(connection, bank, found.names, now)
     keys = [(unit, found.key_of.get(mention)) for unit, mention in mentions]
     pairs = dict.fromkeys((unit, ids[key]) for unit, key in keys if key is not None)
-    await entities.mention(connection, bank, list(pairs))
+    stored = {unit for one in named for unit in one.known}
+    await entities.mention(connection, bank, list(pairs), stored)
     if found.learned:
         learned = [entities.Learned(key, name, ids[target]) for key, name, target in found.learned]
         await entities.learn(connection, bank, audience, learned)

@@ -19,7 +19,7 @@ from memorybank.retain import delta, guards
 from memorybank.retain.chunking import ChunkSize, chunk, json_turns
 from memorybank.retain.payload import APPEND, Batch, DocumentPart, Staged, staged_json
 from memorybank.settings import BankConfig
-from memorybank.storage import chunks, documents, entities, links, retains
+from memorybank.storage import chunks, documents, entities, mentions, retains
 from memorybank.storage.chunks import About
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import MAX_ORDINAL
@@ -65,6 +65,8 @@ async def stage(connection: Connection, claim: Claim, batch: Batch, config: Bank
     """Store the batch as documents and pending chunks, and take it out of the payload; inside `Round.writing()`."""
     work = Staging(connection, claim, batch, config, clock.now())
     tally = _Tally()
+    replaced = [part.id for part in batch.documents if part.update_mode != APPEND]
+    await mentions.alone_for(connection, claim.bank, replaced)
     held = await documents.lock(connection, claim.bank, [part.id for part in batch.documents])
     for part in sorted(batch.documents, key=lambda part: part.id):
         await _stage_document(work, part, held.get(part.id), tally)
@@ -192,7 +194,6 @@ async def _apply(work: Staging, number: int, change: delta.Delta) -> None:
     """Bring the stored chunks of a document to what they shall be."""
     connection = work.connection
     if change.gone:
-        await links.lock_deletions(connection, work.claim.bank)
         named = await entities.of_chunks(connection, change.gone)
         await chunks.delete(connection, change.gone)
         await entities.prune(connection, work.claim.bank, named)

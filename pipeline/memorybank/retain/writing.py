@@ -1,10 +1,11 @@
 """Stores a group of extracted chunks: facts, search rows, names and links, in one transaction with the mark that the
-chunks are done. So each effect happens exactly once.
+chunks are done. So each effect happens exactly once. A fact that is stored already is mentioned, not stored again.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -14,12 +15,14 @@ from memorybank import clock
 from memorybank.ids import new_id
 from memorybank.model import EntityInput, Fact
 from memorybank.operations import Claim
+from memorybank.retain import guards
 from memorybank.retain import links as neighbours
 from memorybank.retain.indexing import index_terms, text_hash
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.work import Extraction
-from memorybank.storage import chunks, documents, links, units
+from memorybank.storage import chunks, links, mentions, units
 from memorybank.storage.chunks import Pending
+from memorybank.storage.mentions import Home, Mention
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import POSITIONS, NewUnit
 
@@ -29,7 +32,10 @@ CHUNK_STEP, FACT_STEP = timedelta(milliseconds=10), timedelta(microseconds=10)
 
 @dataclass(frozen=True)
 class Done:
-    """A chunk whose facts are known: `unit` holds each as it will be stored, `names` the entities of each."""
+    """A chunk whose facts are known: `facts` holds each as it would be stored, `names` the entities of each.
+
+    A fact that is known already has the id of the stored one.
+    """
 
     chunk: Pending
     extraction: Extraction
@@ -45,13 +51,29 @@ class Group:
     vectors: np.ndarray
     model: int
 
+    @property
+    def facts(self) -> list[NewUnit]:
+        """The facts of all chunks, in order."""
+        return [fact for one in self.done for fact in one.facts]
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """The facts of a group: which of them are new (n,), which units were known, and what was said again."""
+
+    group: Group
+    is_new: np.ndarray
+    known: frozenset[UUID]
+    mentions: Sequence[Mention]
+
 
 @dataclass(frozen=True)
 class Written:
-    """What a transaction stored."""
+    """What a transaction stored; of the facts, `mentions` were known before."""
 
     chunks: int = 0
     facts: int = 0
+    mentions: int = 0
     entities: int = 0
     links: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
@@ -83,6 +105,7 @@ def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
         fact_type=str(fact.fact_type),
         text=fact.text,
         text_hash=text_hash(fact.text),
+        statement=text_hash(guards.statement(fact)),
         terms=index_terms(fact.text),
         context=about.context,
         place_name=fact.place_name,
@@ -90,7 +113,7 @@ def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
         occurred_end=end,
         mentioned_at=_later(said_at, step),
         mentioned_at_assumed=about.mentioned_at_assumed and fact.mentioned_at is None,
-        tags=tuple(dict.fromkeys((*about.tags, *fact.tags))),
+        tags=tuple(sorted({*about.tags, *fact.tags})),
         metadata=about.metadata,
         observation_scopes=about.observation_scopes,
     )
@@ -105,22 +128,71 @@ def _later(at: datetime | None, step: timedelta) -> datetime | None:
 
 async def write(connection: Connection, claim: Claim, group: Group, *, keep_text: bool) -> Written:
     """Store a group; inside `Round.writing()`. Chunks that are gone, or were done before, leave nothing."""
-    await documents.hold(connection, sorted({done.chunk.document for done in group.done}))
+    bank, audience = claim.bank, claim.audience_id
+    await mentions.beside(connection, bank, audience, [fact.statement for fact in group.facts])
     ids = [done.chunk.id for done in group.done]
     open_ids = await chunks.finish(connection, claim.lease.operation_id, ids, keep_text=keep_text)
     group = _only(group, open_ids)
-    facts = [fact for done in group.done for fact in done.facts]
+    known = await mentions.same(connection, bank, audience, group.facts)
+    told = told_apart(group, known)
+    new = Group(told.group.done, group.vectors[told.is_new], group.model)
+    facts = [fact for fact, is_new in zip(told.group.facts, told.is_new, strict=True) if is_new]
     now = clock.now()
-    await units.add(connection, claim.bank, claim.audience_id, facts, now)
-    mentioned = await write_names(connection, claim, [_named(one) for one in group.done], now)
-    made = await _links(connection, claim, group, facts)
-    await units.add_vectors(connection, claim.bank, claim.audience_id, group.model, facts, group.vectors)
-    linked = await links.add(connection, claim.bank, made)
-    dropped: dict[str, int] = defaultdict(int)
-    for done in group.done:
-        for reason, count in done.extraction.dropped.items():
-            dropped[reason] += count
-    return Written(len(group.done), len(facts), mentioned, linked, dict(dropped))
+    await units.add(connection, bank, audience, facts, now)
+    await mentions.add(connection, bank, audience, told.mentions)
+    named = await write_names(connection, claim, [_named(one, told.known) for one in new.done], now)
+    made = await _links(connection, claim, new, facts)
+    await units.add_vectors(connection, bank, audience, new.model, facts, new.vectors)
+    linked = await links.add(connection, bank, made)
+    dropped: Counter[str] = Counter()
+    for done in new.done:
+        dropped.update(done.extraction.dropped)
+    kept = len(facts) + len(told.mentions)
+    return Written(len(new.done), kept, len(told.mentions), named, linked, dict(dropped))
+
+
+def told_apart(group: Group, known: Mapping[int, Home]) -> Sorted:
+    """Return which facts of a group are new. `known`: stored facts that say the same, by place among the group's facts.
+
+    What a chunk says twice is one fact; what two chunks say is one fact and a mention.
+    """
+    homes: dict[Said, Home] = {}
+    said: dict[tuple[UUID, UUID], Mention] = {}
+    is_new: list[bool] = []
+    done: list[Done] = []
+    for one in group.done:
+        facts: list[NewUnit] = []
+        for fact in one.facts:
+            key = _said(fact)
+            home = homes.get(key) or known.get(len(is_new))
+            is_new.append(home is None)
+            home = homes[key] = home or Home(fact.id, fact.chunk)
+            facts.append(replace(fact, id=home.unit))
+            if home.chunk != fact.chunk:
+                said.setdefault((home.unit, fact.chunk), _mention(home.unit, fact))
+        done.append(replace(one, facts=tuple(facts)))
+    stored = frozenset(home.unit for home in known.values())
+    return Sorted(replace(group, done=done), np.array(is_new, bool), stored, list(said.values()))
+
+
+#: What must be equal of two facts of an audience that are one.
+Said = tuple[bytes, tuple[str, ...], str]
+
+
+def _said(fact: NewUnit) -> Said:
+    about = json.dumps([dict(fact.metadata), fact.observation_scopes], sort_keys=True)
+    return fact.statement, fact.tags, about
+
+
+def _mention(unit: UUID, fact: NewUnit) -> Mention:
+    return Mention(
+        unit,
+        fact.chunk,
+        fact.position % POSITIONS,
+        fact.context,
+        fact.mentioned_at,
+        fact.mentioned_at_assumed,
+    )
 
 
 def _only(group: Group, open_ids: set[UUID]) -> Group:
@@ -132,10 +204,10 @@ def _only(group: Group, open_ids: set[UUID]) -> Group:
     return Group(done, group.vectors[np.array(keep, bool)], group.model)
 
 
-def _named(one: Done) -> Named:
+def _named(one: Done, known: frozenset[UUID]) -> Named:
     """Return the names of the facts of a chunk."""
     units = [(unit.id, names) for unit, names in zip(one.facts, one.names, strict=True)]
-    return Named(one.chunk, units)
+    return Named(one.chunk, units, known)
 
 
 async def _links(
@@ -167,4 +239,5 @@ def _causes(done: Sequence[Done]) -> list[links.Link]:
         for one in done
         for index, fact in enumerate(one.extraction.facts)
         for cause in fact.causes
+        if one.facts[index].id != one.facts[cause].id
     ]

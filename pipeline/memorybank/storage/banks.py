@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from memorybank.audience import Viewer
 from memorybank.errors import InvalidInput, NotFound
 from memorybank.model import Bank
-from memorybank.storage import operations
+from memorybank.storage import mentions, operations
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
 #: Longest id of a bank, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
@@ -109,7 +109,7 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     """Delete a bank with all it holds and return how much that was; an unknown bank is no error.
 
     Runs in the caller's transaction. Locks come first, in the order of all writers: the bank, so that no work is
-    added; its operations, so that work in flight ends (whose row goes writes nothing more); its documents.
+    added; its operations, so that work in flight ends (whose row goes writes nothing more); its facts; its documents.
     """
     row = await fetch_one(connection, "banks.get", {"bank_id": bank_id})
     if row is None:
@@ -118,6 +118,7 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     if await fetch_one(connection, "banks.close", bank) is None:
         return Deleted()
     await operations.lock_bank(connection, row["id"])
+    await mentions.alone(connection, row["id"])
     await execute(connection, "banks.lock_documents", bank)
     counts = await fetch_row(connection, "banks.held", bank)
     for step in ("postings", "embeddings", "unit_links", "unit_entities", "units", "documents"):

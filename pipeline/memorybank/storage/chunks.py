@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from memorybank.storage import mentions
 from memorybank.storage.copying import copy_records
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_row
 
@@ -133,8 +134,9 @@ async def describe(connection: Connection, chunk: UUID, about: About, now: datet
         "context": about.context,
         "now": now,
     }
-    await execute(connection, "chunks.describe_units", parameters)
-    await execute(connection, "chunks.describe", parameters)
+    await mentions.part(connection, chunk, parameters)
+    for step in ("describe_units", "describe_mentions", "describe"):
+        await execute(connection, f"chunks.{step}", parameters)
 
 
 async def adopt(connection: Connection, operation: UUID, texts: Mapping[UUID, str]) -> None:

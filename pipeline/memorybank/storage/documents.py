@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from memorybank.audience import Viewer
-from memorybank.storage import entities, links
+from memorybank.storage import entities, mentions
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
 
@@ -67,21 +67,17 @@ async def put(
     return int((await fetch_row(connection, "documents.put", parameters))["number"])
 
 
-async def hold(connection: Connection, numbers: Sequence[int]) -> None:
-    """Keep documents from being deleted until the transaction ends; taken before their chunks are touched."""
-    await execute(connection, "documents.hold", {"numbers": list(numbers)})
-
-
 async def delete(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> int | None:
     """Delete a document with all that came from it; return how many units went, None where there is no such document.
 
-    Runs in the caller's transaction. Names that nothing mentions any more go too.
+    What other documents say too stays, with them. Runs in the caller's transaction. Names that nothing mentions any
+    more go too.
     """
+    await mentions.alone(connection, bank)
     parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
     row = await fetch_one(connection, "documents.lock_one", parameters)
     if row is None:
         return None
-    await links.lock_deletions(connection, bank)
     number = {"number": row["number"]}
     named = await entities.of_documents(connection, [row["number"]])
     units = await fetch_row(connection, "documents.count_units", number)
@@ -93,11 +89,23 @@ async def delete(connection: Connection, bank: int, document_id: str, viewer: Vi
 async def set_tags(
     connection: Connection, bank: int, document_id: str, tags: Sequence[str], viewer: Viewer, now: datetime
 ) -> bool:
-    """Replace the tags of a document, its chunks and its units; return whether the document exists."""
-    parameters = {"bank": bank, "id": document_id, "tags": list(tags), "now": now, **viewer.parameters()}
+    """Replace the tags of a document, its chunks and its units; return whether the document exists.
+
+    Units that it shares with other documents are its own from then on: theirs keep their tags.
+    """
+    await mentions.alone(connection, bank)
+    parameters = {
+        "bank": bank,
+        "id": document_id,
+        "tags": list(tags),
+        "unit_tags": sorted(set(tags)),
+        "now": now,
+        **viewer.parameters(),
+    }
     row = await fetch_one(connection, "documents.lock_one", parameters)
     if row is None:
         return False
+    await mentions.part_document(connection, row["number"], tags)
     for table in ("document", "chunks", "units"):
         await execute(connection, f"documents.tag_{table}", {"number": row["number"], **parameters})
     return True

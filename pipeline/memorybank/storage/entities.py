@@ -1,6 +1,6 @@
 """Entities: names, their other spellings, and which units mention them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -109,13 +109,21 @@ async def learn(connection: Connection, bank: int, audience_id: int, aliases: Se
         )
 
 
-async def mention(connection: Connection, bank: int, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Store which unit mentions which entity; each pair once."""
-    rows = copying.rows(_MENTION, len(pairs))
+async def mention(
+    connection: Connection, bank: int, pairs: Sequence[tuple[UUID, UUID]], known: Collection[UUID] = ()
+) -> None:
+    """Store which unit mentions which entity; each pair once. Units in `known` may mention some already."""
+    fresh = [pair for pair in pairs if pair[0] not in known]
+    rows = copying.rows(_MENTION, len(fresh))
     rows["bank"] = bank
-    rows["unit"] = copying.uuids(unit for unit, _ in pairs)
-    rows["entity"] = copying.uuids(entity for _, entity in pairs)
+    rows["unit"] = copying.uuids(unit for unit, _ in fresh)
+    rows["entity"] = copying.uuids(entity for _, entity in fresh)
     await copying.copy_rows(connection, "entities.copy_mentions", [rows])
+    again = [pair for pair in pairs if pair[0] in known]
+    if again:
+        units, mentioned = zip(*again, strict=True)
+        parameters = {"bank": bank, "units": list(units), "entities": list(mentioned)}
+        await execute(connection, "entities.mention_more", parameters)
 
 
 async def move_mentions(connection: Connection, document: int, source: UUID, target: UUID) -> None:

@@ -1,7 +1,7 @@
 """Forgetting many memories at once."""
 
 from memorybank.audience import Viewer
-from memorybank.storage import entities, links
+from memorybank.storage import entities, mentions
 from memorybank.storage.queries import Connection, execute, fetch_all
 
 
@@ -11,8 +11,8 @@ async def clear(connection: Connection, bank: int, fact_type: str | None, viewer
     Runs in the caller's transaction. Names that nothing mentions any more go as well.
     """
     asked = {"bank": bank, "fact_type": fact_type, **viewer.parameters()}
+    await mentions.alone(connection, bank)
     await fetch_all(connection, "forget.lock_documents", asked)
-    await links.lock_deletions(connection, bank)
     named = await fetch_all(connection, "forget.named", asked)
     deleted = await execute(connection, "forget.units", asked)
     if fact_type is None:

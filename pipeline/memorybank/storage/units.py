@@ -37,7 +37,10 @@ _POSTING = copying.row_type(
 
 @dataclass(frozen=True)
 class NewUnit:
-    """A fact to store, with its index terms: `terms` maps a term's hash to how often it stands in the text."""
+    """A fact to store, with its index terms: `terms` maps a term's hash to how often it stands in the text.
+
+    `statement` is the hash of what it says, of which time and place; `tags` are sorted, each once.
+    """
 
     id: UUID
     document: int
@@ -46,6 +49,7 @@ class NewUnit:
     fact_type: str
     text: str
     text_hash: bytes
+    statement: bytes
     terms: Mapping[int, int]
     context: str = ""
     place_name: str | None = None
@@ -156,6 +160,7 @@ def _record(unit: NewUnit) -> tuple[Any, ...]:
         unit.position,
         unit.fact_type,
         unit.text,
+        unit.statement,
         unit.context,
         unit.place_name,
         unit.occurred_start,

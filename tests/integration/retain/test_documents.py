@@ -154,7 +154,7 @@ async def test_a_replace_that_comes_late_is_skipped(world: World) -> None:
 async def test_no_text_is_kept_where_the_bank_says_so(world: World) -> None:
     await _start(world)
     await world.configure(store_document_text=False, retain_chunk_size=220)
-    secret = "Ada keeps the key under the third flower pot. " * 12
+    secret = " ".join(f"Ada keeps key {number} under flower pot {number}." for number in range(12))
     await world.keep(item(secret, document_id="d"))
     assert await world.count("memory_unit") > 1
     for table in ("document", "chunk", "operation", "llm_call"):
@@ -187,10 +187,10 @@ async def test_the_whole_of_a_huge_item_is_covered(world: World) -> None:
     assert kept.result["unit_ids_count"] == 100
 
 
-async def test_the_same_fact_in_two_documents_is_two_rows_with_one_embedding(world: World) -> None:
+async def test_the_same_text_with_other_tags_is_two_facts_with_one_embedding(world: World) -> None:
     await world.configure(retain_extraction_mode="chunks")
-    for document in ("a", "b"):
-        await world.keep(item("The spare key is with the florist.", document_id=document))
+    for tag in ("a", "b"):
+        await world.keep(item("The spare key is with the florist.", document_id=tag, tags=(tag,)))
     assert (await world.count("memory_unit"), world.embedder.calls) == (2, 1)
     [link] = await world.rows("SELECT kind, weight FROM unit_link")
     assert (link["kind"], round(link["weight"], 3)) == ("semantic", 1.0)

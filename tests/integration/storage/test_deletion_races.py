@@ -12,7 +12,7 @@ from memorybank.errors import LeaseLost, NotFound
 from memorybank.ids import new_id
 from memorybank.model import Bank, LlmCall, TokenUsage
 from memorybank.operations import Kind, Lease, Progress
-from memorybank.storage import banks, documents, links, llm_calls, operations
+from memorybank.storage import banks, documents, links, llm_calls, mentions, operations
 from memorybank.storage.documents import NewDocument
 from memorybank.storage.links import Link
 from memorybank.storage.llm_calls import Caller
@@ -91,7 +91,7 @@ async def test_a_document_is_deleted_while_its_bank_goes(database: Database, ban
             return (await banks.delete(connection, bank.bank_id)).total
 
     async with database.transaction() as connection:
-        await connection.execute("SELECT 1 FROM document WHERE number = %s FOR UPDATE", [number])
+        await mentions.alone(connection, bank.id)
         deleting = await blocked(database, delete_bank())
         assert await documents.delete(connection, bank.id, "d", Viewer.operator()) == 1
     assert await deleting == 0, "the document was gone when the bank was counted"

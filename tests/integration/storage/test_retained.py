@@ -52,6 +52,7 @@ class Shelf:
             fact_type="world",
             text=f"fact {chunk.ordinal}.{index}",
             text_hash=bytes([chunk.ordinal, index]) * 8,
+            statement=bytes([chunk.ordinal, index]) * 8,
             terms={7: 2, -(2**63): 1},
             tags=("a", "own"),
         )

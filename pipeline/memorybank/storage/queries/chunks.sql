@@ -41,7 +41,7 @@ WHERE u.chunk = m.id
 -- audience: staging changes chunks of a document that it has locked and whose audience it has checked
 -- What facts take from their item; tags that a fact has beyond its chunk's stay. Before `describe`, which forgets them.
 UPDATE memory_unit u
-SET tags = (SELECT coalesce(array_agg(DISTINCT tag), '{}')
+SET tags = (SELECT coalesce(array_agg(DISTINCT tag COLLATE "C"), '{}')
             FROM unnest(array(SELECT unnest(u.tags) EXCEPT SELECT unnest(c.tags)) || %(tags)s::text[]) AS tag),
     metadata = %(metadata)s, observation_scopes = %(observation_scopes)s, context = %(context)s, updated_at = %(now)s
 FROM chunk c
@@ -53,6 +53,11 @@ WHERE c.id = %(id)s AND u.chunk = c.id
 UPDATE chunk SET tags = %(tags)s, metadata = %(metadata)s, observation_scopes = %(observation_scopes)s,
                  context = %(context)s
 WHERE id = %(id)s
+
+-- name: describe_mentions
+-- audience: staging changes chunks of a document that it has locked and whose audience it has checked
+-- What mentions take from their item.
+UPDATE unit_mention SET context = %(context)s WHERE chunk = %(id)s
 
 -- name: adopt
 -- audience: staging takes over chunks of a document that it has locked and whose audience it has checked

@@ -17,11 +17,6 @@ SET original_text = excluded.original_text, text_length = excluded.text_length, 
     updated_at = excluded.updated_at
 RETURNING number
 
--- name: hold
--- audience: the holder of a lease writes facts of its own documents
--- Who deletes a document waits for facts being written, and who writes facts sees that it is gone: in this order.
-SELECT number FROM document WHERE number = ANY(%(numbers)s::integer[]) ORDER BY number FOR KEY SHARE
-
 -- name: lock_one
 -- One document that the viewer may see, held for a change.
 SELECT number FROM document
@@ -30,12 +25,14 @@ FOR UPDATE
 
 -- name: count_units
 -- audience: the document was found under the viewer, and its units share its audience
--- What goes with a document.
-SELECT count(*) AS units FROM memory_unit WHERE document = %(number)s
+-- What goes with a document: no other says it.
+SELECT count(*) AS units FROM memory_unit u
+WHERE u.document = %(number)s AND NOT EXISTS (
+    SELECT 1 FROM unit_mention m JOIN chunk c ON c.id = m.chunk WHERE m.unit = u.id AND c.document <> u.document)
 
 -- name: delete
 -- audience: the document was found under the viewer
--- Chunks, units, search rows, links and mentions go by foreign key.
+-- Chunks, units, search rows, links and mentions go by foreign key; units that others mention move to them first.
 DELETE FROM document WHERE number = %(number)s
 
 -- name: tag_document
@@ -50,5 +47,5 @@ UPDATE chunk SET tags = %(tags)s WHERE document = %(number)s
 
 -- name: tag_units
 -- audience: the document was found under the viewer, and its units share its audience
--- New tags of the facts.
-UPDATE memory_unit SET tags = %(tags)s, updated_at = %(now)s WHERE document = %(number)s
+-- New tags of the facts, in the one order in which facts have them.
+UPDATE memory_unit SET tags = %(unit_tags)s, updated_at = %(now)s WHERE document = %(number)s

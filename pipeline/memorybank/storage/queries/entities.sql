@@ -56,6 +56,13 @@ ON CONFLICT DO NOTHING
 -- Which unit mentions what.
 COPY unit_entity (unit, entity, bank) FROM STDIN (FORMAT BINARY)
 
+-- name: mention_more
+-- audience: rows are only added, for facts of the audience of a claim
+-- What a unit that was said again mentions beside what it did.
+INSERT INTO unit_entity (unit, entity, bank)
+SELECT n.unit, n.entity, %(bank)s FROM unnest(%(units)s::uuid[], %(entities)s::uuid[]) AS n (unit, entity)
+ON CONFLICT DO NOTHING
+
 -- name: copy_moved
 -- audience: a longer form of a name was found in a document that the lease writes
 -- Mentions of the shorter form, as mentions of the longer one.

@@ -1,5 +1,5 @@
 -- name: lock_documents
--- Held first, in the order in which writers hold them, so that who writes facts and who forgets them never deadlock.
+-- Held first, in the order of their numbers, as by all who lock several: no deadlock.
 SELECT d.number FROM document d
 WHERE d.bank = %(bank)s AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
 ORDER BY d.number FOR UPDATE

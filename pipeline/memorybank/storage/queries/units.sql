@@ -2,7 +2,7 @@
 -- audience: rows are only added, for the audience of a claim
 -- New facts.
 COPY memory_unit (id, bank, audience_id, created_at, updated_at, document, document_number, chunk, position, fact_type,
-                  text, context, place_name, occurred_start, occurred_end, mentioned_at, mentioned_at_assumed, tags,
+                  text, statement, context, place_name, occurred_start, occurred_end, mentioned_at, mentioned_at_assumed, tags,
                   metadata, observation_scopes) FROM STDIN
 
 -- name: copy_postings

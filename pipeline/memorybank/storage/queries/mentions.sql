@@ -1,0 +1,136 @@
+-- name: alone
+-- No other transaction writes or deletes facts of this bank until this one ends.
+SELECT pg_advisory_xact_lock(hashtextextended('facts', %(bank)s))
+
+-- name: alone_for
+-- audience: an operation asks whether its own documents are there
+-- The same, if one of these documents exists: what is new takes nothing away.
+SELECT pg_advisory_xact_lock(hashtextextended('facts', known.bank))
+FROM (SELECT d.bank FROM document d WHERE d.bank = %(bank)s AND d.id = ANY(%(ids)s::text[]) LIMIT 1) AS known
+
+-- name: beside
+-- Nobody deletes facts of this bank until the transaction ends, nor writes statements that fall into these buckets in
+-- this audience. In order: two that share several never wait for each other.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('facts', %(bank)s))
+UNION ALL
+SELECT pg_advisory_xact_lock(hashtextextended(format('statement %%s', bucket), %(audience_id)s))
+FROM unnest(%(buckets)s::integer[]) AS bucket
+
+-- name: same
+-- audience: new facts are compared with facts of the audience that their lease writes for
+-- The oldest active fact that says the same, of the same tags, metadata and scopes, where there is one.
+SELECT asked.place, held.id, held.chunk
+FROM jsonb_to_recordset(%(asked)s) AS asked (place integer, statement text, tags text[], metadata jsonb, scopes jsonb)
+CROSS JOIN LATERAL (
+    SELECT u.id, u.chunk FROM memory_unit u
+    WHERE u.statement = decode(asked.statement, 'hex') AND u.bank = %(bank)s
+      AND about_key(u.tags, u.metadata, u.observation_scopes) = about_key(asked.tags, asked.metadata, asked.scopes)
+      AND u.tags = asked.tags AND u.metadata = asked.metadata AND u.observation_scopes IS NOT DISTINCT FROM asked.scopes
+      AND u.audience_id = %(audience_id)s AND u.status = 'active'
+    ORDER BY u.id LIMIT 1
+) AS held
+
+-- name: copy
+-- audience: rows are only added, for facts of the audience of a claim
+-- What was said again.
+COPY unit_mention (bank, audience_id, unit, chunk, place, context, mentioned_at, mentioned_at_assumed) FROM STDIN
+
+-- name: described
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- A chunk, if it will have other tags, metadata or scopes.
+SELECT c.id FROM chunk c
+WHERE c.id = %(id)s
+  AND NOT (c.tags @> %(tags)s::text[] AND c.tags <@ %(tags)s::text[] AND c.metadata = %(metadata)s
+           AND c.observation_scopes IS NOT DISTINCT FROM %(observation_scopes)s::jsonb)
+
+-- name: retagged
+-- audience: the caller changes a document that it has locked under the viewer
+-- Chunks of a document that say facts which will have other tags.
+SELECT DISTINCT c.id
+FROM chunk c
+JOIN (SELECT u.chunk, u.tags FROM memory_unit u WHERE u.document = %(document)s
+      UNION ALL
+      SELECT m.chunk, u.tags FROM chunk d JOIN unit_mention m ON m.chunk = d.id JOIN memory_unit u ON u.id = m.unit
+      WHERE d.document = %(document)s) AS said ON said.chunk = c.id
+WHERE said.tags <> %(tags)s::text[]
+
+-- name: rehome
+-- Facts of these chunks that are said in others too live there from now on.
+SELECT rehome(%(ids)s::uuid[])
+
+-- name: shared
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- Facts that live elsewhere and are said in these chunks too; the chunk where each would live if it were theirs.
+SELECT DISTINCT ON (m.unit) m.unit, m.chunk
+FROM unit_mention m JOIN memory_unit u ON u.id = m.unit
+WHERE m.chunk = ANY(%(ids)s::uuid[]) AND u.chunk <> ALL(%(ids)s::uuid[])
+ORDER BY m.unit, m.mentioned_at, m.place
+
+-- name: copy_units
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- The same facts once more, at the places of their mentions.
+INSERT INTO memory_unit
+SELECT made.*
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[], %(chunks)s::uuid[]) AS asked (unit, copy, chunk)
+JOIN memory_unit u ON u.id = asked.unit
+JOIN unit_mention m ON m.unit = asked.unit AND m.chunk = asked.chunk
+JOIN chunk c ON c.id = asked.chunk
+CROSS JOIN LATERAL jsonb_populate_record(u, jsonb_build_object(
+    'id', asked.copy, 'document', c.document, 'document_number', c.document, 'position', c.ordinal * 1024 + m.place,
+    'chunk', c.id, 'context', m.context, 'mentioned_at', m.mentioned_at, 'mentioned_at_assumed', m.mentioned_at_assumed
+)) AS made
+
+-- name: copy_postings
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- Their terms.
+INSERT INTO posting (bank, term, document, position, audience_id, tf, length)
+SELECT p.bank, p.term, made.document_number, made.position, p.audience_id, p.tf, p.length
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
+JOIN memory_unit u ON u.id = asked.unit
+JOIN memory_unit made ON made.id = asked.copy
+JOIN posting p ON p.bank = u.bank AND p.document = u.document_number AND p.position = u.position
+
+-- name: copy_vectors
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- Their vectors.
+INSERT INTO embedding (bank, document, position, audience_id, model, text_hash, vector)
+SELECT e.bank, made.document_number, made.position, e.audience_id, e.model, e.text_hash, e.vector
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
+JOIN memory_unit u ON u.id = asked.unit
+JOIN memory_unit made ON made.id = asked.copy
+JOIN embedding e ON e.bank = u.bank AND e.document = u.document_number AND e.position = u.position
+
+-- name: copy_entities
+-- What they name.
+INSERT INTO unit_entity (unit, entity, bank)
+SELECT asked.copy, ue.entity, ue.bank
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy) JOIN unit_entity ue ON ue.unit = asked.unit
+
+-- name: copy_links
+-- What they are linked to, and what is linked to them.
+INSERT INTO unit_link (source, target, kind, weight, bank)
+SELECT asked.copy, l.target, l.kind, l.weight, l.bank
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy) JOIN unit_link l ON l.source = asked.unit
+UNION ALL
+SELECT l.source, asked.copy, l.kind, l.weight, l.bank
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy) JOIN unit_link l ON l.target = asked.unit
+
+-- name: delete_homes
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- Mentions that became the home of a copy.
+DELETE FROM unit_mention m
+USING unnest(%(units)s::uuid[], %(chunks)s::uuid[]) AS asked (unit, chunk)
+WHERE m.unit = asked.unit AND m.chunk = asked.chunk
+
+-- name: hand_over
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- Other mentions in these chunks are of the copy.
+UPDATE unit_mention m SET unit = asked.copy
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
+WHERE m.unit = asked.unit AND m.chunk = ANY(%(ids)s::uuid[])
+
+-- name: recount
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- How often each is said now.
+UPDATE memory_unit u SET proof_count = 1 + (SELECT count(*) FROM unit_mention m WHERE m.unit = u.id)
+WHERE u.id = ANY(%(units)s::uuid[] || %(copies)s::uuid[])
