@@ -29,10 +29,12 @@ from memorybank.retain.cutting import SPEAKER_HEADER, cut_json, cut_prose, cut_s
 
 #: The brackets of a JSON array, and the comma or line break behind each turn.
 ARRAY_CHARS, BETWEEN_CHARS = 2, 1
+#: Marks a part of a turn that was cut; no text holds it.
+PART = "\0"
 #: A text is a transcript when this share of its lines, and at least so many, name a speaker.
 TRANSCRIPT_SHARE, TRANSCRIPT_LINES = 0.5, 3
-#: A piece of at most this share of the size is cut anew with what was put in before it, where that costs no more pieces:
-#: else many small edits would leave many small pieces.
+#: A piece of at most this share of the size is cut anew with what was put in before it, where that costs no more
+#: pieces: else many small edits would leave many small pieces.
 SMALL_SHARE = 1 / 3
 #: So many characters on both sides of a cut show that it was one before, looked for among so many.
 SEEN_CHARS, LOOK_CHARS = 32, 128
@@ -83,9 +85,7 @@ def chunk(content: str, size: ChunkSize, known: Sequence[str] = ()) -> list[str]
     for shape in _SHAPES:
         turns = shape.turns(content)
         if turns is not None:
-            pieces = _cut_turns(
-                turns, shape, size if shape.structured else ChunkSize.of(size.text, None), known
-            )
+            pieces = _cut_turns(turns, shape, size, known)
             return [content] if fits and not set(pieces) & set(known) else pieces
     if fits:
         return [content] if content.strip() else []
@@ -94,59 +94,67 @@ def chunk(content: str, size: ChunkSize, known: Sequence[str] = ()) -> list[str]
 
 def _cut_turns(turns: Sequence[str], shape: _Shape, size: ChunkSize, known: Sequence[str]) -> list[str]:
     """Return known pieces where their turns stand, and the turns between them packed into new ones."""
+    units = _units(turns, shape, size)
+    standing = _standing_units(units, shape, size, known)
     pieces: list[str] = []
-    standing = _standing_turns(turns, shape, size, known)
     at = 0
     for start in sorted(standing):
         text, end = standing[start]
-        pieces += [*_packed(turns[at:start], shape, size), text]
+        pieces += [*_packed(units[at:start], shape, size), text]
         at = end
-    return pieces + _packed(turns[at:], shape, size)
+    return pieces + _packed(units[at:], shape, size)
 
 
-def _standing_turns(
-    turns: Sequence[str], shape: _Shape, size: ChunkSize, known: Sequence[str]
+def _units(turns: Sequence[str], shape: _Shape, size: ChunkSize) -> list[str]:
+    """Return turns as what may be a piece: whole up to the size, else in parts, each of them marked."""
+    whole = (size.structured if shape.structured else size.text) - shape.frame
+    limit = min(size.structured, size.text) if shape.structured else size.text
+    return [
+        unit
+        for turn in turns
+        for unit in ([turn] if len(turn) <= whole else (PART + part for part in shape.cut(turn, limit)))
+    ]
+
+
+def _standing_units(
+    units: Sequence[str], shape: _Shape, size: ChunkSize, known: Sequence[str]
 ) -> dict[int, tuple[str, int]]:
-    """Return known pieces with their ends, by the turn at which they begin: each once, none over another."""
+    """Return known pieces with their ends, by the unit at which they begin: each once, none over another."""
     places: dict[str, list[int]] = defaultdict(list)
-    for index, turn in enumerate(turns if known else ()):
-        places[turn].append(index)
-    free = [True] * len(turns)
+    for index, unit in enumerate(units if known else ()):
+        places[unit].append(index)
+    free = [True] * len(units)
     found: dict[int, tuple[str, int]] = {}
     last = 0
     for text in known:
-        run = shape.again(text) or []
-        if not run or len(text) > (size.text if len(run) > 1 else max(size.text, size.structured)):
+        run = [PART + text] if PART + text in places else shape.again(text) or []
+        if not run or (len(run) > 1 and len(text) > size.text):
             continue
-        starts = places[run[0]]
+        starts = places.get(run[0], [])
         behind = bisect_left(starts, last)
         for start in (*starts[behind:], *starts[:behind]):
             end = start + len(run)
-            if turns[start:end] == run and all(free[start:end]):
+            if units[start:end] == run and all(free[start:end]):
                 free[start:end] = [False] * len(run)
                 found[start], last = (text, end), end
                 break
     return found
 
 
-def _packed(turns: Sequence[str], shape: _Shape, size: ChunkSize) -> list[str]:
-    """Return whole turns packed into pieces; a turn over the structured size is cut.
-
-    A turn over the text size that may stay whole is a piece of its own.
-    """
+def _packed(units: Sequence[str], shape: _Shape, size: ChunkSize) -> list[str]:
+    """Return whole turns packed into pieces; a part of a turn is a piece of its own, and so is a longer whole turn."""
     pieces: list[str] = []
     held: list[str] = []
     length = shape.frame
-    for turn in turns:
-        cost = len(turn) + BETWEEN_CHARS
-        too_long = len(turn) + shape.frame > size.structured
-        if held and (too_long or length + cost > size.text):
+    for unit in units:
+        cost = len(unit) + BETWEEN_CHARS
+        if held and (unit.startswith(PART) or length + cost > size.text):
             pieces.append(shape.join(held))
             held, length = [], shape.frame
-        if too_long:
-            pieces += shape.cut(turn, min(size.structured, size.text))
+        if unit.startswith(PART):
+            pieces.append(unit.removeprefix(PART))
         else:
-            held.append(turn)
+            held.append(unit)
             length += cost
     return [*pieces, shape.join(held)] if held else pieces
 

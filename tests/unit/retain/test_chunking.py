@@ -1,6 +1,7 @@
 """Chunking: whole turns, hard maximum, nothing lost, stable when repeated."""
 
 import json
+import random
 import re
 from base64 import b64encode
 
@@ -201,7 +202,7 @@ _TEXTS = _PROSE | _JSON | _JSON_LINES | _LINES
 _SIZES = st.builds(ChunkSize.of, st.integers(1, 120), st.integers(1, 240) | st.none())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(_TEXTS, _SIZES)
 def test_pieces_cover_the_text_obey_the_sizes_and_repeat(text: str, size: ChunkSize) -> None:
     pieces = chunk(text, size)
@@ -218,7 +219,7 @@ def _covers(pieces: list[str], text: str) -> None:
         assert _is_within(told, kept)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(_TEXTS, _TEXTS, _SIZES, st.integers(0, 600), st.integers(0, 600))
 def test_pieces_that_stand_stay_whatever_was_put_in_or_taken_out(
     text: str, put_in: str, size: ChunkSize, start: int, taken: int
@@ -230,3 +231,58 @@ def test_pieces_that_stand_stay_whatever_was_put_in_or_taken_out(
     _covers(pieces, changed)
     assert all(len(piece) <= max(size.text, size.structured) for piece in pieces)
     assert chunk(changed, size, pieces) == pieces
+
+
+def _paragraph(chance: random.Random) -> str:
+    sentences = [
+        " ".join(
+            "lorem"[: chance.randint(1, 5)] + str(chance.randrange(999)) for _ in range(chance.randint(5, 25))
+        )
+        for _ in range(chance.choice((1, 2, 3, 4, 5, 6, 8)))
+    ]
+    return " ".join(f"{sentence.capitalize()}{chance.choice('...!?')}" for sentence in sentences)
+
+
+def test_a_paragraph_put_in_or_taken_out_anywhere_costs_at_most_two_pieces() -> None:
+    chance, size = random.Random(5), ChunkSize(3000, 3000)
+    costs: list[int] = []
+    for _ in range(50):
+        paragraphs = [_paragraph(chance)]
+        while sum(map(len, paragraphs)) < 60_000:
+            paragraphs.append(_paragraph(chance))
+        known = chunk("\n\n".join(paragraphs), size)
+        assert len(known) <= 25
+        for turn, at in enumerate((0, 0, 0, *(chance.randrange(len(paragraphs)) for _ in range(20)))):
+            taken, put_in = ((0, 1), (1, 0), (1, 1))[turn % 3]
+            changed = [
+                *paragraphs[:at],
+                *(_paragraph(chance) for _ in range(put_in)),
+                *paragraphs[at + taken :],
+            ]
+            costs.append(len(set(chunk("\n\n".join(changed), size, known)) - set(known)))
+    assert max(costs) == 2 and sum(costs) > len(costs)
+
+
+@pytest.mark.parametrize("form", ["[{}]", "{}", "spoken"])
+def test_a_chat_that_grows_costs_its_new_turns_only(form: str) -> None:
+    size = ChunkSize(400, 400)
+    spoken = [f"{'Ada' if at % 2 else 'Ben'}: turn {at} is of shelf {at * 7}." for at in range(30)]
+    objects = [json.dumps({"role": turn[:3], "content": turn[5:]}) for turn in spoken]
+    # Two lines are no transcript yet.
+    known = ["\n".join(spoken[:2])] if form == "spoken" else []
+    for end in range(3 if known else 1, 31):
+        turns = spoken[:end] if form == "spoken" else objects[:end]
+        text = f"[{', '.join(turns)}]" if form == "[{}]" else "\n".join(turns)
+        pieces = chunk(text, size, known)
+        assert pieces[:-1] == known and turns[-1] in pieces[-1] and len(pieces[-1]) <= len(turns[-1]) + 2
+        known = pieces
+
+
+def test_no_sentence_is_torn_by_a_piece_that_stands() -> None:
+    text = "One is here. " * 20 + "\n\n" + "Two was there. " * 20
+    known = chunk(text, SIZE)
+    assert (
+        chunk(text.replace("Two", "But two", 1), SIZE, known)[: len(known) // 2] == known[: len(known) // 2]
+    )
+    changed = chunk("Perhaps " + text, SIZE, known)
+    assert changed[0].startswith("Perhaps One is here. One")
