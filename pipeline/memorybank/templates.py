@@ -42,8 +42,11 @@ _DOCUMENT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(FENCE_TAGS)})\b)", re.IGNORECASE)
-_ESCAPED = re.compile(rf"&lt;(?=\s*/?\s*(?:{'|'.join(FENCE_TAGS)})\b)", re.IGNORECASE)
+#: What may stand in a tag without being seen: white space and characters of no width.
+_GAP = "[\\s\u200b-\u200d\u2060\ufeff]*"
+_IN_TAG = rf"(?={_GAP}/?{_GAP}(?:{'|'.join(FENCE_TAGS)})\b)"
+_TAG = re.compile("[<＜]" + _IN_TAG, re.IGNORECASE)
+_ESCAPED = re.compile("&lt;" + _IN_TAG, re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ def _faults(template: Template, name: str, version: int, more: Iterable[str]) ->
 
 def fence(tag: str, text: str, nonce: str) -> str:
     """Return the text as fenced data."""
-    return f'<{tag} id="{nonce}">\n{escaped(text)}\n</{tag}>'
+    return f'<{tag} id="{nonce}">\n{escaped(text)}\n</{tag}>' if _fences else text
 
 
 def escaped(text: str) -> str:
@@ -182,6 +185,7 @@ def _random_nonce() -> str:
 
 
 _nonces: Callable[[], str] = _random_nonce
+_fences = True
 
 
 def fresh_nonce() -> str:
@@ -199,3 +203,14 @@ def fixed_nonce(nonce: str) -> Iterator[None]:
         yield
     finally:
         _nonces = before
+
+
+@contextmanager
+def without_fences() -> Iterator[None]:
+    """Let data stand bare in prompts inside the block: for a test that shows what the fences are good for."""
+    global _fences
+    _fences = False
+    try:
+        yield
+    finally:
+        _fences = True

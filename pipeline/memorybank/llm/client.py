@@ -1,5 +1,6 @@
 """What a stage says to a language model and gets back: types only, no provider."""
 
+import math
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Protocol
@@ -8,6 +9,12 @@ from memorybank.model import TokenUsage
 from memorybank.settings import Stage
 
 Message = dict[str, Any]
+
+#: So many answers in a row that only came in a plainer format make it the model's format: one may be chance.
+PLAIN_ANSWERS = 2
+#: What is answered whole near the known length makes that length grow by this factor: a dense text that was cut is
+#: forgotten after some dozens of others.
+GROWTH = 1.02
 
 
 class AnswerFormat(IntEnum):
@@ -66,10 +73,35 @@ class ChatReply:
 
 @dataclass
 class ModelProfile:
-    """What this process has learned about a model: the strictest answer format that it takes."""
+    """What this process has learned about a model: the strictest answer format that it takes, and the longest
+    content, in characters, about which it says all before its answer is cut.
+    """
 
     model: str
     answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
+    longest: float = math.inf
+    plain_answers: int = 0
+
+    def answered(self, asked: AnswerFormat, before: AnswerFormat, *, refused: bool = False) -> None:
+        """Learn from a good answer to what was first asked for in the format `before`.
+
+        `refused`: the endpoint took no stricter format.
+        """
+        if asked <= self.answer_format:
+            self.plain_answers = 0
+        elif asked > before:
+            self.plain_answers += 1
+        if asked > before and (refused or self.plain_answers == PLAIN_ANSWERS):
+            self.answer_format, self.plain_answers = max(asked, self.answer_format), 0
+
+    def cut(self, characters: int, least: int) -> None:
+        """Learn that the answer about so many characters was cut; shorter than `least` is no fault of the length."""
+        self.longest = min(self.longest, max(characters / 2, least))
+
+    def fitted(self, characters: int) -> None:
+        """Learn that the answer about so many characters was whole."""
+        if characters > self.longest / 2:
+            self.longest *= GROWTH
 
 
 class LanguageModel(Protocol):

@@ -2,8 +2,8 @@
 
 Taken in stride: code fences, prose around the JSON, thinking text before it, a bare list or a bare item,
 another name for the only list, the answer wrapped in its own schema, JSON inside a JSON string, bad escapes,
-raw line breaks, trailing commas, unescaped quotes, Python literals. What never ends is told apart from what
-is wrong: it is mended differently.
+raw line breaks, trailing commas, unescaped quotes, Python literals. A list whose items do not all read keeps the
+others, with null for each that does not. What never ends is told apart from what is wrong: it is mended differently.
 """
 
 import ast
@@ -90,6 +90,8 @@ def _values(answer: str) -> Iterator[Any]:
         for piece in _pieces(answer):
             if (value := piece.value()) is not None:
                 yield value
+            elif items := _readable_items(piece.raw):
+                yield items
 
 
 def _strict(text: str) -> Any:
@@ -106,6 +108,15 @@ def _python(text: str) -> Any:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return value if isinstance(value, dict | list) else None
+
+
+def _readable_items(raw: str) -> list[Any]:
+    """Return the items of the first list in a piece that does not read as a whole, None for the unreadable ones."""
+    try:
+        items = [piece.value() for piece in _pieces(raw[raw.find("[") + 1 :])]
+    except Unclosed:
+        return []
+    return items if any(isinstance(item, dict) for item in items) else []
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from memorybank import errors
 from memorybank.llm.client import AnswerFormat, ChatRequest
+from memorybank.llm.retry import OverLong
 
 #: Words by which endpoints refuse a response format or a schema: they agree on no error code.
 _FORMAT = re.compile(
@@ -39,7 +40,7 @@ def typed(error: Exception, known: Any, request: ChatRequest | None = None) -> e
         case known.ContentPolicyViolationError() | known.GuardrailRaisedException():
             return errors.ModelRefused("the provider's policy refused the content")
         case known.ContextWindowExceededError():
-            return errors.ModelTruncated("the input is longer than the model takes")
+            return OverLong("the input is longer than the model takes")
         case known.APIResponseValidationError():
             return errors.ModelMalformed("the provider's answer is not what its API promises")
         case known.BadRequestError() | known.UnprocessableEntityError():
@@ -75,7 +76,7 @@ def _refused_request(error: Exception, request: ChatRequest | None) -> errors.Mo
             f"the endpoint does not take the answer format {request.answer_format.name.lower()}"
         )
     if _TOO_LONG.search(said):
-        return errors.ModelTruncated("the input is longer than the model takes")
+        return OverLong("the input is longer than the model takes")
     if _POLICY.search(said):
         return errors.ModelRefused("the provider's policy refused the content")
     return errors.ModelMisconfigured(_acting("the provider refused the request (HTTP 400)", error, request))

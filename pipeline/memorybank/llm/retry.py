@@ -3,11 +3,13 @@
 rate limited          wait as told, else back off; longer than the budget allows: give up, the operation waits
 unavailable           back off
 format not supported  ask in the next plainer format, remembered for the model
-malformed             repair turn, then a plainer format, in turns: no request is sent twice unchanged
+malformed             repair turn, then give up where the caller can divide the work or has more of it to ask for
+                      first, else plain JSON without any format, then further repair turns: no request is sent twice
+                      unchanged
 cut while thinking    twice the room, once
-cut at the limit      give up: the caller splits its input
+cut at the limit      give up: the caller divides its work; what is not divisible is asked for more briefly, once
 never closed          the model says it was done: one repair turn, then as cut at the limit
-refused, wrong key    give up
+asked too much, refused, wrong key: give up
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,7 +29,9 @@ class Change(Enum):
     SAME = "same"
     REPAIR = "repair"
     PLAINER = "plainer"
+    PLAIN = "plain"
     ROOMIER = "roomier"
+    SHORTER = "shorter"
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,17 @@ class OutOfRoom(errors.ModelTruncated):
     """Nothing but thinking came: more room may help."""
 
 
+class OverLong(errors.ModelTruncated):
+    """What was asked is longer than the model takes: no other wording helps."""
+
+
 class Unclosed(errors.ModelTruncated):
     """The JSON begins and does not end, though the model says that it was done."""
 
 
 @dataclass
 class Budget:
-    """The attempts of one unit of work, whatever goes wrong. Pass the same budget on when the work is split.
+    """The attempts of one unit of work, whatever goes wrong. Pass the same budget on when the work is divided.
 
     `pause` is the seam for waiting.
     """
@@ -74,16 +82,27 @@ class Budget:
         """Return how many attempts remain."""
         return max(0, self.attempts - self.spent)
 
+    def regain(self) -> None:
+        """Give one attempt back: what a part of divided work took that was answered."""
+        self.attempts += 1
+
 
 @dataclass(frozen=True)
 class Tried:
-    """What happened in this call before: counts of failures by kind, and the format of the last request."""
+    """What happened before: counts of failures by kind, and how the last request asked.
+
+    `divisible`: the caller can ask for less. `more`: the caller has other parts of the work to ask for first.
+    """
 
     malformed: int = 0
     waited: int = 0
     roomier: int = 0
+    cut: int = 0
+    refused: int = 0
     answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
     structured: bool = True
+    divisible: bool = False
+    more: bool = False
 
 
 def next_step(error: errors.ModelError, tried: Tried, patience: Patience, chance: float = 0.0) -> Step | None:
@@ -100,10 +119,14 @@ def next_step(error: errors.ModelError, tried: Tried, patience: Patience, chance
             return Step(Change.PLAINER) if tried.answer_format < AnswerFormat.PROMPT else None
         case OutOfRoom():
             return None if tried.roomier else Step(Change.ROOMIER)
-        case Unclosed():
-            return None if tried.malformed else Step(Change.REPAIR)
+        case OverLong():
+            return None
+        case Unclosed() if not tried.malformed:
+            return Step(Change.REPAIR)
+        case errors.ModelTruncated():
+            return None if tried.divisible or tried.cut else Step(Change.SHORTER)
         case errors.ModelMalformed():
-            return Step(_after_malformed(tried))
+            return _after_malformed(tried)
         case _:
             return None
 
@@ -115,15 +138,23 @@ def counted(tried: Tried, error: errors.ModelError) -> Tried:
             return replace(tried, waited=tried.waited + 1)
         case OutOfRoom():
             return replace(tried, roomier=tried.roomier + 1)
-        case errors.ModelMalformed() | Unclosed():
+        case errors.ModelMalformed():
             return replace(tried, malformed=tried.malformed + 1)
+        case Unclosed() if not tried.malformed:
+            return replace(tried, malformed=1)
+        case errors.ModelTruncated():
+            return replace(tried, cut=tried.cut + 1)
+        case errors.ModelFormatUnsupported():
+            return replace(tried, refused=tried.refused + 1)
         case _:
             return tried
 
 
-def _after_malformed(tried: Tried) -> Change:
-    can_be_plainer = tried.structured and tried.answer_format < AnswerFormat.PROMPT
-    return Change.PLAINER if tried.malformed % 2 and can_be_plainer else Change.REPAIR
+def _after_malformed(tried: Tried) -> Step | None:
+    if tried.malformed and (tried.divisible or tried.more):
+        return None
+    can_be_plain = tried.structured and tried.answer_format < AnswerFormat.PROMPT
+    return Step(Change.PLAIN if tried.malformed and can_be_plain else Change.REPAIR)
 
 
 def _waiting(told: float | None, waited: int, patience: Patience, chance: float) -> Step | None:

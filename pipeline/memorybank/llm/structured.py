@@ -27,6 +27,7 @@ QUOTED_REPLY = 12_000
 #: Finish reasons that mean a policy stopped the answer.
 _REFUSALS = frozenset({"content_filter", "refusal", "safety"})
 _BRIEFLY = "Answer at once, without thinking it over in writing."
+_SHORTER = "Your answer was cut at the output limit. Answer again, shorter: each item once, in few words."
 
 
 async def structured(
@@ -35,19 +36,22 @@ async def structured(
     validate: Callable[[Any], Result],
     budget: Budget,
     ledger: Ledger | None = None,
+    tried: Tried | None = None,
 ) -> Result:
     """Ask until a reply parses and `validate` takes it; return what it made of it.
 
+    `tried` is what happened to this work in earlier calls.
+
     `validate` gets the JSON value in the outer shape of `request.schema`; it raises ModelMalformed, with a
     reason that quotes no content, when nothing in it is usable.
-    Raises the error of the last attempt when the policy gives up or the budget is spent. ModelTruncated
-    means: split.
+    Raises the error of the last attempt when the policy gives up or the budget is spent. ModelTruncated, and
+    ModelMalformed where `tried` says that the work is divisible, mean: ask for less.
     """
 
     def read(reply: ChatReply) -> Result:
         return validate(parsing.parse(reply.content, request.schema))
 
-    return await _Call(model, request, read, budget, ledger).run()
+    return await _Call(model, request, read, budget, ledger, tried or Tried()).run()
 
 
 async def written(
@@ -94,13 +98,13 @@ class _Call(Generic[Result]):
         """Attempt, and change the request by the policy, until it is answered or given up."""
         profile = self.model.profile(self.request.stage)
         asked = replace(self.request, answer_format=max(self.request.answer_format, profile.answer_format))
+        began = asked.answer_format
         if not self.budget.left:
             raise errors.ModelUnavailable("no attempt is left in the budget of this work")
         while True:
             reply, result, error = await self._attempt(asked, profile)
             if error is None:
-                # What the endpoint needed this time it will need next time.
-                profile.answer_format = max(profile.answer_format, asked.answer_format)
+                profile.answered(asked.answer_format, began, refused=bool(self.tried.refused))
                 return cast(Result, result)
             step = self._next(error, asked)
             if step is None:
@@ -153,6 +157,10 @@ def changed(
             return asked
         case Change.PLAINER:
             return replace(plain, answer_format=asked.answer_format.plainer())
+        case Change.PLAIN:
+            return replace(plain, answer_format=AnswerFormat.PROMPT)
+        case Change.SHORTER:
+            return plain.following(_user(_SHORTER))
         case Change.ROOMIER:
             room = asked.max_output_tokens
             return replace(plain, max_output_tokens=room and room * 2).following(_user(_BRIEFLY))

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-from memorybank.errors import ModelError
+from memorybank.errors import ModelError, ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.ledger import Ledger
 from memorybank.model import Fact
 from memorybank.retain import facts
 from memorybank.settings import BankConfig
+
+#: What a chunk can be lost to. Any other error of a model the next chunk would meet too: its turn has not come.
+LOST = (ModelMalformed, ModelTruncated, ModelRefused)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def answer(body: Body) -> Said:
     name, schema = wanted(body)
     user = user_text(body)
     if name == EXTRACTION:
-        return _json(name, {"facts": facts(user)})
+        return _json(name, {"facts": facts(user, whole=_is_whole(schema))})
     if name == CONSOLIDATION:
         return _json(name, {"actions": actions(user)})
     if schema is not None:
@@ -91,22 +91,26 @@ def blocks(tag: str, text: str) -> list[str]:
     return re.findall(_BLOCK.format(tag), text, re.DOTALL)
 
 
-def facts(user: str) -> list[dict[str, Any]]:
-    """Return one fact for each turn or sentence of the `<content>` fences."""
-    return [_fact(unit) for block in blocks("content", user) for unit in units(block)]
+def _is_whole(schema: dict[str, Any] | None) -> bool:
+    """Say whether a schema wants texts kept word for word: its facts have no `what`."""
+    listed = (schema or {}).get("properties", {}).get("facts", {}).get("items", {})
+    return "what" not in listed.get("properties", {"what": {}})
 
 
-def _fact(unit: str) -> dict[str, Any]:
-    return {
-        "what": unit,
-        **dict.fromkeys(("when", "where", "who", "why"), "N/A"),
-        "fact_kind": "conversation",
-        "occurred_start": None,
-        "occurred_end": None,
-        "fact_type": "world",
-        "entities": names(unit),
-        "causal_relations": [],
-    }
+def facts(user: str, whole: bool = False) -> list[dict[str, Any]]:
+    """Return one fact for each turn or sentence of the `<content>` fences, or (`whole`) one for each fence."""
+    found = blocks("content", user)
+    made = []
+    for number, block in enumerate(found, 1):
+        for unit in [block] if whole else units(block):
+            said = {"entities": names(unit)} if whole else fact(unit)
+            made.append(said | ({"content": number} if len(found) > 1 else {}))
+    return made
+
+
+def fact(what: str) -> dict[str, Any]:
+    """Return a fact in the shape of extraction."""
+    return {"what": what, "fact_kind": "conversation", "fact_type": "world", "entities": names(what)}
 
 
 def units(block: str) -> Iterator[str]:

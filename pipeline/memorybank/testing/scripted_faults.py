@@ -6,9 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memorybank.testing.scripted_answers import Body, Said, user_text
+from memorybank.testing.scripted_gullible import obedient
 
 #: Words of JSON schema that some endpoints refuse.
 _HARD_KEYWORDS = ("minimum", "maximum", "additionalProperties")
+#: The turns of a first request: system and user.
+FIRST_TURNS = 2
+#: Every so many items of a list, "partly_malformed" spoils one, in each of the ways in turn.
+SPOILED_EVERY = 3
+_MARK = "what does not read"
 #: What a model that thinks aloud writes before it answers.
 _DRAFT = 'Maybe {"facts":[]}? No, there is more.'
 
@@ -17,7 +23,8 @@ _DRAFT = 'Maybe {"facts":[]}? No, there is more.'
 class Fault:
     """One way to go wrong, for the next `times` fitting calls (None: always).
 
-    Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters.
+    Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters; with `fresh` only the
+    first request about something, none with turns that were added to it.
     `seconds`: of retry-after. `text`: the content, for the kind "says". `endpoint`: the embeddings know only the
     kinds that are HTTP errors.
     """
@@ -26,6 +33,7 @@ class Fault:
     times: int | None = 1
     when: str | None = None
     longer_than: int = -1
+    fresh: bool = False
     seconds: float = 0.0
     text: str = ""
     endpoint: Literal["chat", "embeddings"] = "chat"
@@ -40,8 +48,11 @@ class Fault:
         if self.endpoint != ("embeddings" if "input" in body else "chat"):
             return False
         user = user_text(body)
-        about = self.when is None or self.when in user
-        return self.times != 0 and about and len(user) > self.longer_than and _APPLIES[self.kind](body)
+        about = (self.when is None or self.when in user) and len(user) > self.longer_than
+        asked_before = (
+            self.fresh and body["messages"][-1]["role"] == "user" and len(body["messages"]) > FIRST_TURNS
+        )
+        return self.times != 0 and about and not asked_before and _APPLIES[self.kind](body)
 
     def use_up(self) -> None:
         """Count one call."""
@@ -105,6 +116,27 @@ def _list(content: str) -> Any:
     return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
 
 
+def _items(content: str, change: Callable[[int, Any], Any]) -> str:
+    """Return the reply with each item of its only list changed."""
+    ((name, items),) = json.loads(content).items()
+    return json.dumps({name: [change(at, item) for at, item in enumerate(items)]}, ensure_ascii=False)
+
+
+def _spoiled(at: int, item: Any) -> Any:
+    """Spoil the second of SPOILED_EVERY items."""
+    ways = (len(item), None, {"wat": item}, {**item, "what": {"text": item.get("what")}}, [item])
+    return ways[at // SPOILED_EVERY % len(ways)] if at % SPOILED_EVERY == 1 else item
+
+
+def _marked(at: int, item: Any) -> Any:
+    return _MARK if at == 1 else item
+
+
+def _renamed(_at: int, item: Any) -> Any:
+    names = {"what": "statement", "where": "location", "entities": "names"}
+    return {names.get(name, name): value for name, value in item.items()}
+
+
 def _echo(_fault: Fault, said: Said, body: Body) -> Outcome:
     described = (body.get("response_format") or {}).get("json_schema") or {}
     return _says(json.dumps(described.get("schema") or {"type": "object", "properties": {}}))
@@ -136,12 +168,20 @@ _CONTENTS: dict[str, Callable[[str], str]] = {
     "bare_items": lambda content: "\n".join(json.dumps(item) for item in _list(content)),
     "other_name": lambda content: json.dumps({"memories": _list(content)}),
     "wrapped": lambda content: json.dumps({"result": json.loads(content)}),
+    "other_fields": lambda content: _items(content, _renamed),
+    "partly_malformed": lambda content: _items(content, _spoiled),
+    "unreadable_item": lambda content: _items(content, _marked).replace(f'"{_MARK}"', '{"what": not sure}'),
+    "fenced_code": lambda content: "I ran `make`:\n```json\n{}\n```\nAll {{done}}.".format(
+        content.replace('"what": "', '"what": "```sh\\nmake``` ')
+    ),
     "doubly_encoded": json.dumps,
     "bad_escapes": lambda content: content.replace('": "', '": "\\d\\x1b '),
     "trailing_commas": lambda content: content.replace("}", ",}").replace("]", ",]").replace("[,]", "[]"),
     "python": lambda content: repr(json.loads(content)),
 }
 _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
+    "ignores_schema": lambda fault, said, body: _says("I would rather tell you a story about this."),
+    "gullible": lambda fault, said, body: _says(obedient(said.content, body)),
     "says": lambda fault, said, body: _says(fault.text),
     "schema_echo": _echo,
     "length": lambda fault, said, body: _says(_half(said.content), "length"),
@@ -169,6 +209,7 @@ def _always(_body: Body) -> bool:
 #: Faults that only some requests run into.
 _APPLIES: dict[str, Callable[[Body], bool]] = dict.fromkeys(KINDS, _always) | {
     "no_json_schema": lambda body: _format(body) == "json_schema",
+    "ignores_schema": lambda body: _format(body) != "text",
     "no_json_object": lambda body: _format(body) != "text",
     "no_keywords": lambda body: any(
         word in json.dumps(body.get("response_format")) for word in _HARD_KEYWORDS

@@ -34,10 +34,11 @@ class ScriptedModel:
 
     answer: Answer = one_fact_a_line
     requests: list[ChatRequest] = field(default_factory=list)
+    known: ModelProfile = field(default_factory=lambda: ModelProfile("scripted"))
 
     def profile(self, stage: Stage) -> ModelProfile:
-        """Return a fresh profile."""
-        return ModelProfile("scripted")
+        """Return what is known about this model."""
+        return self.known
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer a request and keep it."""

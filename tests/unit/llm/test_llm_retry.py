@@ -35,14 +35,29 @@ def test_untold_waits_double_and_spread(error: errors.ModelError) -> None:
     assert next_step(error, Tried(), LONGEST, chance=0.5) == Step(Change.SAME, 0.625)
 
 
-def test_malformed_replies_are_mended_in_turns() -> None:
-    error, tried, changes = errors.ModelMalformed("bad"), Tried(), []
-    for _ in range(4):
+MALFORMED, CUT, UNCLOSED = errors.ModelMalformed("bad"), errors.ModelTruncated("cut"), Unclosed("cut")
+
+
+@pytest.mark.parametrize(
+    ("error", "divisible", "changes"),
+    [
+        (MALFORMED, False, [Change.REPAIR, Change.PLAIN, Change.PLAIN]),
+        (MALFORMED, True, [Change.REPAIR, None]),
+        (CUT, False, [Change.SHORTER, None]),
+        (CUT, True, [None]),
+        (UNCLOSED, False, [Change.REPAIR, Change.SHORTER, None]),
+        (UNCLOSED, True, [Change.REPAIR, None]),
+    ],
+)
+def test_what_can_be_divided_is_given_back_and_the_rest_is_asked_for_in_another_way(
+    error: errors.ModelError, divisible: bool, changes: list[Change | None]
+) -> None:
+    tried, seen = Tried(divisible=divisible), []
+    for _ in changes:
         step = next_step(error, tried, LONGEST)
-        assert step is not None
-        changes.append(step.change)
+        seen.append(step and step.change)
         tried = counted(tried, error)
-    assert changes == [Change.REPAIR, Change.PLAINER, Change.REPAIR, Change.PLAINER]
+    assert seen == changes
 
 
 def test_nothing_is_plainer_than_a_prompt_or_than_text() -> None:
@@ -65,15 +80,9 @@ def test_thinking_without_an_answer_gets_more_room_once() -> None:
     assert next_step(error, counted(Tried(), error), LONGEST) is None
 
 
-def test_json_that_never_closes_is_asked_for_once_more() -> None:
-    error = Unclosed("cut")
-    assert next_step(error, Tried(), LONGEST) == Step(Change.REPAIR)
-    assert next_step(error, counted(Tried(), error), LONGEST) is None
-
-
 @pytest.mark.parametrize(
     "error",
-    [errors.ModelTruncated("cut"), errors.ModelRefused("no"), errors.ModelMisconfigured("key")],
+    [errors.ModelRefused("no"), errors.ModelMisconfigured("key")],
     ids=lambda error: error.code,
 )
 def test_what_asking_again_cannot_help_is_given_up(error: errors.ModelError) -> None:
@@ -84,3 +93,7 @@ def test_a_budget_counts_down() -> None:
     budget = Budget(attempts=2)
     budget.spent += 3
     assert budget.left == 0
+    budget.regain()
+    assert budget.left == 0
+    budget.regain()
+    assert budget.left == 1

@@ -79,6 +79,9 @@ TAKEN = {
                          one('she said "hi" to me', why="x")),
     "Python": ("{'facts': [{'what': 'a', 'why': None}]}", one("a", why=None)),
     "NaN": ('{"facts":[{"what":"a","why":NaN}]}', one("a", why=None)),
+    "one item that does not read": (
+        '{"facts":[{"what":"a"}, {"what": b c}, {"what":"d"}]}', {"facts": [{"what": "a"}, None, {"what": "d"}]}
+    ),
     "NUL and lone surrogate": ('{"facts":[{"what":"a\\u0000b\\ud83d"}]}', one("ab�")),
     "surrogate pair": ('{"facts":[{"what":"\\ud83d\\ude00"}]}', one("😀")),
 }  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from memorybank import errors
 from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, ModelProfile, ToolCall
 from memorybank.llm.ledger import MemoryLedger
-from memorybank.llm.retry import Budget, OutOfRoom
+from memorybank.llm.retry import Budget, OutOfRoom, Tried
 from memorybank.llm.structured import structured, written
 from memorybank.model import TokenUsage
 
@@ -94,7 +94,7 @@ async def test_no_two_requests_are_the_same_and_the_budget_ends_them() -> None:
     fake, ledger, _, error = await ask([said(f"bad {number}") for number in range(9)])
     assert isinstance(error, errors.ModelMalformed)
     assert len(fake.asked) == 4 == len({(r.answer_format, r.messages).__repr__() for r in fake.asked})
-    assert [r.answer_format.name for r in fake.asked] == ["JSON_SCHEMA"] * 2 + ["JSON_OBJECT"] * 2
+    assert [r.answer_format.name for r in fake.asked] == ["JSON_SCHEMA"] * 2 + ["PROMPT"] * 2
     assert {a.error for a in ledger.calls} == {"model_malformed"}
     assert ledger.usage.cost == 1.0
 
@@ -106,6 +106,28 @@ async def test_a_plainer_format_is_remembered_once_it_works() -> None:
     fake.script = [said(GOOD)]
     await structured(fake, REQUEST, facts, Budget())
     assert fake.asked[-1].answer_format is AnswerFormat.PROMPT
+
+
+async def test_a_plain_answer_may_be_chance_but_not_twice() -> None:
+    fake, *_ = await ask([said("bad"), said("bad"), said(GOOD)])
+    for known in (AnswerFormat.JSON_SCHEMA, AnswerFormat.PROMPT):
+        assert fake.known.answer_format is known
+        fake.script = [said("bad"), said("bad"), said(GOOD)]
+        await structured(fake, REQUEST, facts, Budget())
+
+
+def test_a_length_that_was_cut_is_halved_and_slowly_forgotten() -> None:
+    known = ModelProfile("fake")
+    known.cut(3000, least=500)
+    known.cut(8000, least=500)
+    assert known.longest == 1500
+    known.fitted(300)
+    assert known.longest == 1500
+    for _ in range(40):
+        known.fitted(int(known.longest))
+    assert known.longest > 3000
+    known.cut(600, least=500)
+    assert known.longest == 500
 
 
 async def test_a_format_that_did_not_help_is_not_remembered() -> None:
@@ -125,15 +147,19 @@ async def test_a_long_wait_is_handed_to_the_operation() -> None:
     assert len(fake.asked) == 1 and waits.seconds == []
 
 
-async def test_a_cut_answer_is_paid_once_and_split_by_the_caller() -> None:
-    fake, ledger, _, error = await ask([said(GOOD[:10], "length")])
-    assert type(error) is errors.ModelTruncated and len(fake.asked) == 1
-    assert ledger.calls[0].usage.output_tokens == 5
+@pytest.mark.parametrize("content", [GOOD[:10], GOOD])
+async def test_a_cut_answer_is_paid_once_and_divided_by_the_caller(content: str) -> None:
+    fake, ledger = Fake([said(content, "length")]), MemoryLedger()
+    with pytest.raises(errors.ModelTruncated):
+        await structured(fake, REQUEST, facts, Budget(), ledger, Tried(divisible=True))
+    assert len(fake.asked) == 1 and ledger.calls[0].usage.output_tokens == 5
 
 
-async def test_a_whole_looking_answer_that_was_cut_is_not_taken() -> None:
-    _, _, _, error = await ask([said(GOOD, "length")])
-    assert isinstance(error, errors.ModelTruncated)
+async def test_a_cut_answer_about_what_cannot_be_divided_is_asked_for_once_more_and_shorter() -> None:
+    fake, _, _, error = await ask([said(GOOD[:10], "length")] * 2)
+    assert type(error) is errors.ModelTruncated
+    assert [len(request.messages) for request in fake.asked] == [0, 1]
+    assert "shorter" in fake.asked[1].messages[0]["content"]
 
 
 async def test_thinking_that_ate_the_budget_gets_twice_the_room_then_fails_loudly() -> None:

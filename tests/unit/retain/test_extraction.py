@@ -1,16 +1,18 @@
 """The mode that asks a model: what is asked, split, repaired, kept and lost."""
 
+import math
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from memorybank.errors import ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
+from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest
 from memorybank.llm.ledger import MemoryLedger
-from memorybank.llm.retry import Patience
+from memorybank.llm.retry import OutOfRoom, Patience
 from memorybank.model import EntityInput, Fact
 from memorybank.retain.extraction import (
-    SHORTER,
     SMALLEST_PIECE,
     Asking,
     ModelExtractor,
@@ -86,7 +88,7 @@ async def test_a_short_text_that_is_cut_is_asked_for_once_more_and_shorter() -> 
     model = ScriptedModel(lambda _: next(answers))
     found = await extract(model, "Ada likes teal.")
     assert [fact.text for fact in found.facts] == ["Ada likes teal."]
-    assert [request.messages for request in model.requests] == [(), ({"role": "user", "content": SHORTER},)]
+    assert [len(request.messages) for request in model.requests] == [0, 1]
 
 
 async def test_a_short_text_that_is_always_cut_costs_two_calls() -> None:
@@ -108,12 +110,78 @@ async def test_a_refusal_and_a_rate_limit_are_not_asked_again() -> None:
         assert len(model.requests) == 1
 
 
-async def test_unusable_answers_spend_one_budget_and_no_request_is_sent_twice() -> None:
+@pytest.mark.parametrize("text", ["Ada likes teal.", LINES], ids=["short", "long"])
+async def test_unusable_answers_spend_one_budget_and_no_request_is_sent_twice(text: str) -> None:
     model = ScriptedModel(lambda _: "no json here")
-    assert isinstance((await extract(model, "Ada likes teal.")).error, ModelMalformed)
+    assert isinstance((await extract(model, text)).error, ModelMalformed)
     assert len(model.requests) == ASKING.attempts
-    sent = [(request.answer_format, request.messages) for request in model.requests]
+    sent = [(content_of(request), request.answer_format, request.messages) for request in model.requests]
     assert all(one != other for at, one in enumerate(sent) for other in sent[:at])
+
+
+def only_in(answer_format: AnswerFormat) -> ScriptedModel:
+    """A model that answers usably in one format."""
+
+    @dataclass
+    class Picky(ScriptedModel):
+        async def complete(self, request: ChatRequest) -> ChatReply:
+            reply = await super().complete(request)
+            return reply if request.answer_format is answer_format else replace(reply, content="Well.")
+
+    return Picky()
+
+
+async def test_a_malformed_chunk_is_repaired_then_divided_then_asked_for_in_plain_json() -> None:
+    model = only_in(AnswerFormat.PROMPT)
+    found = await extract(model, LINES)
+    assert [fact.text for fact in found.facts] == LINES.split("\n") and not found.dropped
+    ways = [
+        (len(content_of(request)) == len(LINES), len(request.messages), request.answer_format)
+        for request in model.requests
+    ]
+    strict, plain = AnswerFormat.JSON_SCHEMA, AnswerFormat.PROMPT
+    assert ways == [
+        (True, 0, strict),
+        (True, 2, strict),
+        (False, 0, strict),
+        (False, 0, plain),
+        (False, 0, plain),
+    ]
+    for calls in (10, 11):
+        assert (await extract(model, LINES)).facts == found.facts
+        assert len(model.requests) == calls
+
+
+async def test_a_bad_piece_does_not_eat_the_attempts_of_the_others() -> None:
+    model = ScriptedModel(lambda text: "no json" if "item 7," in text else one_fact_a_line(text))
+    found = await extract(model, LINES)
+    assert [fact.text for fact in found.facts] == LINES.split("\n")[-len(found.facts) :]
+    assert len(found.facts) >= 15
+    assert found.dropped == {"model_malformed": 1} and not found.error
+    assert len(model.requests) <= ASKING.attempts + 2
+
+
+async def test_what_was_cut_once_is_from_then_on_asked_for_in_pieces_that_fit() -> None:
+    model = ScriptedModel(lambda text: ModelTruncated("cut") if len(text) > 1200 else one_fact_a_line(text))
+    for _ in range(10):
+        assert [fact.text for fact in (await extract(model, LINES)).facts] == LINES.split("\n")
+    cut = [request for request in model.requests if len(content_of(request)) > 1200]
+    assert len(cut) <= 5
+    model.answer = one_fact_a_line
+    for _ in range(40):
+        await extract(model, LINES)
+    assert len(content_of(model.requests[-1])) == len(LINES)
+
+
+async def test_the_length_of_a_dense_text_is_no_reason_where_the_model_only_thought() -> None:
+    model = ScriptedModel(lambda _: OutOfRoom("thought"))
+    assert isinstance((await extract(model, LINES)).error, OutOfRoom)
+    assert len(model.requests) <= ASKING.attempts and model.known.longest == math.inf
+
+
+async def test_an_answer_without_one_readable_fact_is_a_loss() -> None:
+    found = await extract(ScriptedModel(lambda _: {"facts": [1, 2]}), "x")
+    assert isinstance(found.error, ModelMalformed) and found.dropped == {"malformed": 2}
 
 
 async def test_a_mostly_unreadable_answer_is_asked_for_again() -> None:
@@ -123,11 +191,11 @@ async def test_a_mostly_unreadable_answer_is_asked_for_again() -> None:
     assert ([fact.text for fact in found.facts], len(model.requests)) == (["first", "second"], 2)
 
 
-async def test_the_best_of_bad_answers_is_kept_when_the_budget_is_spent() -> None:
+async def test_the_better_of_two_bad_answers_is_kept() -> None:
     model = ScriptedModel(lambda _: {"facts": [1, 2, {"what": "kept"}]})
     found = await extract(model, "x")
     assert [fact.text for fact in found.facts] == ["kept"]
-    assert (found.dropped, len(model.requests)) == ({"malformed": 2}, ASKING.attempts)
+    assert (found.dropped, len(model.requests)) == ({"malformed": 2}, 2)
 
 
 async def test_a_few_unreadable_facts_are_dropped_without_asking_again() -> None:
