@@ -106,7 +106,8 @@ async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id
     unit = uuid_of(memory_id, "memory_id")
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_memory(connection, bank.id, viewer, unit)
-    return MemoryUnitResponse(**_shared(bank_id, row), type=row["fact_type"], entities=row["entities"])
+    more = {name: row[name] for name in ("entities", "mentioned_in")}
+    return MemoryUnitResponse(**_shared(bank_id, row), **more, type=row["fact_type"])
 
 
 @call("DELETE", BANK + "/memories")
@@ -134,6 +135,7 @@ def _shared(bank_id: str, row: Row) -> dict[str, Any]:
         "tags": row["tags"],
         "metadata": row["metadata"],
         "observation_scopes": row["observation_scopes"],
+        "proof_count": row["proof_count"],
         "state": "invalidated" if invalidated else "valid",
         "invalidation_reason": row["status_reason"] if invalidated else None,
         "invalidated_at": stamp(row["status_at"]) if invalidated else None,
@@ -145,7 +147,6 @@ def _list_item(bank_id: str, row: Row) -> dict[str, Any]:
     return _shared(bank_id, row) | {
         "fact_type": row["fact_type"],
         "entities": ", ".join(row["entities"]),
-        "proof_count": row["proof_count"],
         "consolidated_at": stamp(row["consolidated_at"]),
         "consolidation_failed_at": stamp(row["consolidation_failed_at"]),
         "updated_at": stamp(row["updated_at"]),

@@ -1,16 +1,19 @@
 -- name: list_memories
 -- One page, the last mentioned first. Every list gives its total in each row, and one row of nulls for an empty page.
--- Entities are looked up for the rows of the page only.
+-- Entities are looked up for the rows of the page only. Facts of a document are all that it says, those that live in
+-- another document among them.
 WITH chosen AS MATERIALIZED (
     SELECT u.id, u.mentioned_at, u.created_at
     FROM memory_unit u
-    LEFT JOIN document d ON d.number = u.document AND d.audience_id = u.audience_id
     WHERE u.bank = %(bank)s
       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
       AND u.status = %(status)s
       AND (%(fact_type)s::text IS NULL OR u.fact_type = %(fact_type)s)
       AND (%(q)s::text IS NULL OR position(lower(%(q)s) IN lower(u.text)) > 0 OR position(lower(%(q)s) IN lower(u.context)) > 0)
-      AND (%(document_id)s::text IS NULL OR d.id = %(document_id)s)
+      AND (%(document_id)s::text IS NULL OR u.id IN (
+            SELECT said_in(d.number) FROM document d
+            WHERE d.bank = %(bank)s AND d.id = %(document_id)s
+              AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))))
       AND (%(entity_id)s::uuid IS NULL OR EXISTS (
             SELECT 1 FROM unit_entity ue WHERE ue.unit = u.id AND ue.entity = %(entity_id)s))
       AND (%(consolidation_state)s::text IS NULL OR consolidation_state(u) = %(consolidation_state)s)
@@ -30,7 +33,10 @@ ORDER BY page.mentioned_at DESC NULLS LAST, page.created_at DESC, page.id DESC
 
 -- name: get_memory
 -- One memory in any state, as far as the viewer may see it.
-SELECT u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id) AS entities
+SELECT u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id) AS entities,
+       array(SELECT DISTINCT o.id FROM unit_mention m JOIN chunk s ON s.id = m.chunk JOIN document o ON o.number = s.document
+             WHERE m.unit = u.id AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
+               AND s.audience_id = m.audience_id AND o.audience_id = m.audience_id ORDER BY o.id) AS mentioned_in
 FROM memory_unit u
 LEFT JOIN document d ON d.number = u.document AND d.audience_id = u.audience_id
 LEFT JOIN chunk c ON c.id = u.chunk AND c.audience_id = u.audience_id
@@ -67,7 +73,7 @@ WITH chosen AS MATERIALIZED (
 )
 SELECT counted.total, d.id, d.content_hash, d.created_at, d.updated_at, d.text_length, d.retain_params, d.metadata, d.tags,
        (SELECT count(*) FROM memory_unit u
-        WHERE u.document = page.number AND u.status = 'active'
+        WHERE u.id IN (SELECT said_in(page.number)) AND u.status = 'active'
           AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))) AS memory_unit_count
 FROM (SELECT count(*) AS total FROM chosen) AS counted
 LEFT JOIN page ON true
@@ -75,11 +81,11 @@ LEFT JOIN document d ON d.number = page.number AND (%(sees_all)s OR d.audience_i
 ORDER BY page.updated_at DESC, page.number DESC
 
 -- name: get_document
--- One document with its text and how many visible memories of each type it gave.
+-- One document with its text and how many visible memories of each type it says.
 SELECT d.*, (
     SELECT coalesce(jsonb_object_agg(fact_type, n), '{}')
     FROM (SELECT u.fact_type, count(*) AS n FROM memory_unit u
-          WHERE u.document = d.number AND u.status = 'active'
+          WHERE u.id IN (SELECT said_in(d.number)) AND u.status = 'active'
             AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
           GROUP BY u.fact_type) AS counted) AS nodes_by_fact_type
 FROM document d

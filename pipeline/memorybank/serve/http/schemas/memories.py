@@ -109,7 +109,7 @@ class ClearQuery(BaseModel):
 
 
 class MemoryUnitResponse(WireResponse):
-    """One memory; `state` is valid or invalidated."""
+    """One memory; `state` is valid or invalidated. `mentioned_in` names other documents that say it too."""
 
     id: str
     text: str
@@ -125,6 +125,8 @@ class MemoryUnitResponse(WireResponse):
     tags: list[str]
     metadata: dict[str, Any]
     observation_scopes: str | list[list[str]] | None = None
+    proof_count: int
+    mentioned_in: list[str]
     state: str
     invalidation_reason: str | None = None
     invalidated_at: str | None = None
