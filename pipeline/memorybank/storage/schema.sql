@@ -243,13 +243,15 @@ END
 $$;
 CREATE TRIGGER unit_mention_counts AFTER INSERT OR DELETE ON unit_mention FOR EACH ROW EXECUTE FUNCTION count_mention();
 
--- Facts that live in these chunks and are said in others too move to the oldest of those. They leave a mention behind.
+-- Facts that live in these chunks and are said in others too move to the oldest of those, and leave a mention behind.
+-- Chunks whose document is gone already go too.
 CREATE FUNCTION rehome(leaving uuid[]) RETURNS void LANGUAGE sql AS $$
     WITH heir AS (
         SELECT DISTINCT ON (u.id) u.id AS unit, m.chunk, c.document, c.ordinal * 1024 + m.place AS position,
                m.context, m.mentioned_at, m.mentioned_at_assumed, u.chunk AS old_chunk, u.position % 1024 AS old_place,
                u.context AS old_context, u.mentioned_at AS old_mentioned_at, u.mentioned_at_assumed AS old_assumed
         FROM memory_unit u JOIN unit_mention m ON m.unit = u.id JOIN chunk c ON c.id = m.chunk
+             JOIN document d ON d.number = c.document
         WHERE u.chunk = ANY(leaving) AND m.chunk <> ALL(leaving)
         ORDER BY u.id, m.mentioned_at, c.document, c.ordinal, m.place
     ), left_behind AS (
