@@ -38,8 +38,8 @@ class Child:
 
     @property
     def items(self) -> int:
-        """How many items it holds."""
-        return sum(len(document.items) for document in self.batch.documents)
+        """How many items it holds; a document that is read again is one."""
+        return sum(len(document.items) or 1 for document in self.batch.documents)
 
     @property
     def document_ids(self) -> tuple[str, ...]:

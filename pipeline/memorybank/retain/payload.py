@@ -11,7 +11,8 @@ from typing import Any
 
 from memorybank.model import EntityInput, RetainItem
 
-REPLACE, APPEND = "replace", "append"
+#: How items come to a document; the last takes none: what the document says is read again.
+REPLACE, APPEND, REPROCESS = "replace", "append", "reprocess"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Batch:
 class Staged:
     """What is left of a payload after staging: documents as asked for, those left out by reason, chunks to extract.
 
-    `errors` says why documents were left out that should not have been.
+    `errors` says why documents were left out that should not have been. `replaced` counts chunks that go when the
+    others are extracted.
     """
 
     strategy: str | None = None
@@ -46,6 +48,7 @@ class Staged:
     unchanged: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     errors: tuple[str, ...] = ()
+    replaced: int = 0
 
 
 def to_json(batch: Batch) -> dict[str, Any]:

@@ -113,6 +113,9 @@ class Retain:
             left = await chunks.counts(connection, round_.claim.lease.operation_id)
         if left.pending:
             return Outcome(more=True)
+        if job.staged.replaced:
+            async with round_.writing() as connection:
+                await staging.retire(connection, round_.claim)
         return await job.end(left)
 
     def _config(self, bank: Bank, strategy: str | None) -> BankConfig:

@@ -3,6 +3,7 @@
 After it the operation's payload holds no content any more, so it is done exactly once.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,13 @@ from memorybank import clock
 from memorybank.ids import new_id
 from memorybank.model import RetainItem
 from memorybank.operations import Claim
-from memorybank.retain import delta, guards
+from memorybank.retain import delta
 from memorybank.retain.chunking import ChunkSize, chunk, json_turns
-from memorybank.retain.payload import APPEND, Batch, DocumentPart, Staged, staged_json
+from memorybank.retain.payload import APPEND, REPLACE, REPROCESS, Batch, DocumentPart, Staged, staged_json
 from memorybank.settings import BankConfig
-from memorybank.storage import chunks, documents, entities, mentions, retains
-from memorybank.storage.chunks import About
+from memorybank.storage import chunks, documents, history, mentions, retains
+from memorybank.storage.chunks import REPLACED, About, Stored
+from memorybank.storage.history import Act, Event
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import MAX_ORDINAL
 
@@ -28,6 +30,8 @@ from memorybank.storage.units import MAX_ORDINAL
 BETWEEN = "\n\n"
 #: Why a document is left out although nothing is wrong: a later request was faster.
 STALE = "stale"
+#: What the history of a document says of an operation.
+ACTS = {REPLACE: Act.RETAIN, APPEND: Act.APPEND, REPROCESS: Act.REPROCESS}
 
 
 @dataclass
@@ -36,6 +40,7 @@ class _Tally:
 
     chunks: int = 0
     unchanged: int = 0
+    replaced: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
@@ -75,6 +80,7 @@ async def stage(connection: Connection, claim: Claim, batch: Batch, config: Bank
         documents=tuple(part.id for part in batch.documents),
         chunks=tally.chunks,
         unchanged=tally.unchanged,
+        replaced=tally.replaced,
         skipped=dict(tally.skipped),
         errors=tuple(tally.errors),
     )
@@ -90,43 +96,70 @@ async def _stage_document(
         tally.skip(*refused)
         return
     old = await chunks.of_document(work.connection, held.number) if held else []
-    pieces = [piece for item in part.items for piece in _pieces(item, work.config)]
-    appends = part.update_mode == APPEND
-    change = delta.appended(old, pieces) if appends else delta.compare(old, pieces)
-    if max(change.new, default=0) > MAX_ORDINAL:
+    change = _change(part, held, old, work.config)
+    if change.highest > MAX_ORDINAL:
         tally.skip("too_many_chunks", f"document {part.id}: it would have more than {MAX_ORDINAL} chunks")
         return
-    document = _document(work, part, held if appends else None)
-    number = await documents.put(work.connection, work.claim.bank, work.claim.audience_id, document, work.now)
-    await _apply(work, number, change)
+    number = await _put(work, part, held)
+    removed = await _apply(work, number, change)
+    await history.record(
+        work.connection, number, Event(ACTS[part.update_mode], work.operation, removed=removed), work.now
+    )
     tally.chunks += len(change.new) + len(change.retried)
     tally.unchanged += change.unchanged
+    tally.replaced += len(change.replaced)
+
+
+def _change(
+    part: DocumentPart, held: documents.Held | None, old: Sequence[Stored], config: BankConfig
+) -> delta.Delta:
+    """Return what becomes of a document's chunks."""
+    if part.update_mode == REPROCESS:
+        again = _told(held, [stored for stored in old if stored.state != REPLACED])
+        return delta.again(old, [piece for text, about in again for piece in _pieces(text, about, config)])
+    known = [stored.text for stored in old if stored.text is not None and stored.state != REPLACED]
+    if part.update_mode == APPEND:
+        known = []
+    pieces = [piece for item in part.items for piece in _pieces(item.content, _about(item), config, known)]
+    return delta.appended(old, pieces) if part.update_mode == APPEND else delta.compare(old, pieces)
+
+
+def _told(held: documents.Held | None, old: Sequence[Stored]) -> list[tuple[str, About]]:
+    """Return what a stored document was told: its texts, each with what its chunks took from their item."""
+    runs = [(about, list(run)) for about, run in itertools.groupby(old, lambda stored: stored.about)]
+    if held and held.original_text is not None and len(runs) == 1:
+        return [(held.original_text, runs[0][0])]
+    return [(joined([stored.text or "" for stored in run]), about) for about, run in runs]
+
+
+async def _put(work: Staging, part: DocumentPart, held: documents.Held | None) -> int:
+    """Write the document and return its number; one that is read again stays as it is."""
+    if part.update_mode == REPROCESS and held:
+        return held.number
+    document = _document(work, part, held if part.update_mode == APPEND else None)
+    return await documents.put(work.connection, work.claim.bank, work.claim.audience_id, document, work.now)
 
 
 def _refusal(work: Staging, part: DocumentPart, held: documents.Held | None) -> tuple[str, str] | None:
     """Return why a document cannot be written as asked: a reason to count and a message, or None."""
+    again = part.update_mode == REPROCESS
     if held is None:
-        return None
+        return ("gone", f"document {part.id}: it was deleted meanwhile") if again else None
     if held.audience_id != work.claim.audience_id:
         return "other_audience", f"document {part.id}: the id is taken"
-    if part.update_mode == APPEND:
+    if part.update_mode == APPEND or again:
         if held.original_text is None:
-            return "text_not_kept", f"document {part.id}: its text was not kept, so nothing can be appended"
+            return "text_not_kept", f"document {part.id}: its text was not kept"
         return None
     if held.submitted_at > work.batch.submitted_at:
         return STALE, f"document {part.id}: a later request has replaced it already"
     return None
 
 
-def _pieces(item: RetainItem, config: BankConfig) -> list[delta.Piece]:
-    """Return the chunks of one item; items never share a chunk, for each has its own date, context and tags.
-
-    What an agent was reminded of is left out: else each recall would be kept as a new memory.
-    """
+def _pieces(text: str, about: About, config: BankConfig, known: Sequence[str] = ()) -> list[delta.Piece]:
+    """Return the chunks of one item; items never share a chunk, for each has its own date, context and tags."""
     size = ChunkSize.of(config.retain_chunk_size, config.retain_structured_chunk_size)
-    about = _about(item)
-    content = guards.without_recalled(item.content)
-    return [delta.Piece(text, about) for text in chunk(content, size)]
+    return [delta.Piece(piece, about) for piece in chunk(text, size, known)]
 
 
 def _about(item: RetainItem) -> About:
@@ -190,19 +223,26 @@ def joined(texts: Sequence[str]) -> str:
     return BETWEEN.join(texts)
 
 
-async def _apply(work: Staging, number: int, change: delta.Delta) -> None:
-    """Bring the stored chunks of a document to what they shall be."""
+async def _apply(work: Staging, number: int, change: delta.Delta) -> int:
+    """Bring the stored chunks of a document to what they shall be; return how many facts went with chunks."""
     connection = work.connection
-    if change.gone:
-        named = await entities.of_chunks(connection, change.gone)
-        await chunks.delete(connection, change.gone)
-        await entities.prune(connection, work.claim.bank, named)
+    removed = await chunks.delete(connection, work.claim.bank, change.gone)
+    await chunks.replace(connection, work.operation, change.replaced)
     await chunks.move(connection, change.moved)
     for chunk_id, about in change.described.items():
         await chunks.describe(connection, chunk_id, about, work.now)
     await chunks.adopt(connection, work.operation, change.retried)
+    await chunks.keep_texts(connection, number, change.untold, keep=work.config.store_document_text)
     made = [
         chunks.NewChunk(new_id(), number, ordinal, piece.text, piece.content_hash, piece.about)
         for ordinal, piece in change.new.items()
     ]
     await chunks.add(connection, work.claim.bank, work.claim.audience_id, work.operation, made, work.now)
+    return removed.get(number, 0)
+
+
+async def retire(connection: Connection, claim: Claim) -> None:
+    """Delete the chunks that an operation has replaced by extracted ones; inside `Round.writing()`."""
+    await mentions.alone(connection, claim.bank)
+    removed = await chunks.retire(connection, claim.bank, claim.lease.operation_id)
+    await history.count(connection, claim.lease.operation_id, "removed", removed)

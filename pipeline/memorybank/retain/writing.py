@@ -20,7 +20,7 @@ from memorybank.retain import links as neighbours
 from memorybank.retain.indexing import index_terms, text_hash
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.work import Extraction
-from memorybank.storage import chunks, links, mentions, units
+from memorybank.storage import chunks, history, links, mentions, units
 from memorybank.storage.chunks import Pending
 from memorybank.storage.mentions import Home, Mention
 from memorybank.storage.queries import Connection
@@ -147,6 +147,8 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
     dropped: Counter[str] = Counter()
     for done in new.done:
         dropped.update(done.extraction.dropped)
+    said = Counter(one.chunk.document for one in new.done for _ in {fact.id for fact in one.facts})
+    await history.count(connection, claim.lease.operation_id, "added", said)
     kept = len(facts) + len(told.mentions)
     return Written(len(new.done), kept, len(told.mentions), named, linked, dict(dropped))
 

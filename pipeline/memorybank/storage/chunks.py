@@ -8,9 +8,12 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from memorybank.storage import mentions
+from memorybank.storage import entities, mentions
 from memorybank.storage.copying import copy_records
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_row
+
+#: What may have become of a chunk. A replaced one keeps its facts until those in its place are extracted.
+PENDING, EXTRACTED, FAILED, REPLACED = "pending", "extracted", "failed", "replaced"
 
 
 @dataclass(frozen=True)
@@ -30,17 +33,14 @@ class About:
 
 @dataclass(frozen=True)
 class Stored:
-    """A chunk of a document as staging finds it."""
+    """A chunk of a document as staging finds it; its text is None where texts are not kept."""
 
     id: UUID
     ordinal: int
     content_hash: bytes
     state: str
-    has_text: bool
-    tags: tuple[str, ...]
-    metadata: Mapping[str, str]
-    observation_scopes: str | list[list[str]] | None
-    context: str
+    text: str | None
+    about: About
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Counts:
-    """How far an operation is with its chunks, and why some failed (their error texts quote no content)."""
+    """How far an operation is with its chunks; `errors` name what was lost, wholly or in part, and quote no content."""
 
     pending: int = 0
     failed: int = 0
@@ -146,10 +146,40 @@ async def adopt(connection: Connection, operation: UUID, texts: Mapping[UUID, st
         await execute(connection, "chunks.adopt", parameters)
 
 
-async def delete(connection: Connection, ids: Sequence[UUID]) -> None:
-    """Delete chunks with their facts."""
+async def keep_texts(
+    connection: Connection, document: int, untold: Mapping[UUID, str], *, keep: bool
+) -> None:
+    """Give extracted chunks of a document texts that were not kept before; where none are kept, take all away."""
+    if untold or not keep:
+        parameters = {"document": document, "ids": list(untold), "texts": list(untold.values()), "keep": keep}
+        await execute(connection, "chunks.keep_texts", parameters)
+
+
+async def delete(connection: Connection, bank: int, ids: Sequence[UUID]) -> dict[int, int]:
+    """Delete chunks with their facts, under `mentions.alone`; return how many they said, by document.
+
+    What is said elsewhere too stays there. Names that nothing mentions any more go as well.
+    """
+    if not ids:
+        return {}
+    asked = {"ids": list(ids)}
+    said = await fetch_all(connection, "chunks.said", asked)
+    named = await entities.of_chunks(connection, ids)
+    await execute(connection, "chunks.delete", asked)
+    await entities.prune(connection, bank, named)
+    return {row["document"]: row["facts"] for row in said}
+
+
+async def replace(connection: Connection, operation: UUID, ids: Sequence[UUID]) -> None:
+    """Let chunks keep their facts until an operation has extracted those in their place; see `retire`."""
     if ids:
-        await execute(connection, "chunks.delete", {"ids": list(ids)})
+        await execute(connection, "chunks.replace", {"operation": operation, "ids": list(ids)})
+
+
+async def retire(connection: Connection, bank: int, operation: UUID) -> dict[int, int]:
+    """Delete what an operation has replaced, as `delete` does; what it could not extract anew stays."""
+    rows = await fetch_all(connection, "chunks.replaced", {"operation": operation})
+    return await delete(connection, bank, [row["id"] for row in rows])
 
 
 async def pending(connection: Connection, operation: UUID, limit: int) -> list[Pending]:
@@ -181,33 +211,36 @@ async def fail(
     return {row["id"] for row in await fetch_all(connection, "chunks.fail", parameters)}
 
 
+async def note(connection: Connection, operation: UUID, errors: Mapping[UUID, str]) -> None:
+    """Say of extracted chunks what was lost of them (no content in it)."""
+    if errors:
+        parameters = {"operation": operation, "ids": list(errors), "errors": list(errors.values())}
+        await execute(connection, "chunks.note", parameters)
+
+
 async def retry_failed(connection: Connection, operation: UUID) -> int:
     """Let an operation try its lost chunks again; return how many have their text and can be."""
     return await execute(connection, "chunks.retry_failed", {"operation": operation})
 
 
 async def counts(connection: Connection, operation: UUID) -> Counts:
-    """Return how many chunks of an operation wait or are lost."""
+    """Return how many chunks of an operation wait or are lost, and what was lost of which."""
     row = await fetch_row(connection, "chunks.counts", {"operation": operation})
     return Counts(row["pending"], row["failed"], tuple(row["errors"]))
 
 
 def _stored(row: Row) -> Stored:
-    return Stored(
-        row["id"],
-        row["ordinal"],
-        row["content_hash"],
-        row["state"],
-        row["has_text"],
-        tuple(row["tags"]),
-        row["metadata"],
-        row["observation_scopes"],
-        row["context"],
-    )
+    return Stored(row["id"], row["ordinal"], row["content_hash"], row["state"], row["text"], _about(row))
 
 
 def _pending(row: Row) -> Pending:
-    about = About(
+    return Pending(
+        row["id"], row["document"], row["document_id"], row["ordinal"], row["total"], row["text"], _about(row)
+    )
+
+
+def _about(row: Row) -> About:
+    return About(
         row["context"],
         row["mentioned_at"],
         row["mentioned_at_assumed"],
@@ -217,7 +250,4 @@ def _pending(row: Row) -> Pending:
         tuple((name, kind) for name, kind in row["entities"]),
         row["resolve_entities"],
         row["strategy"],
-    )
-    return Pending(
-        row["id"], row["document"], row["document_id"], row["ordinal"], row["total"], row["text"], about
     )

@@ -1,8 +1,7 @@
 -- name: of_document
 -- audience: staging compares a document that it has locked and whose audience it has checked
 -- The chunks a document has, for delta.
-SELECT id, ordinal, content_hash, state, text IS NOT NULL AS has_text, tags, metadata, observation_scopes, context
-FROM chunk WHERE document = %(document)s ORDER BY ordinal
+SELECT * FROM chunk WHERE document = %(document)s ORDER BY ordinal
 
 -- name: copy
 -- audience: staging writes chunks of the audience of its claim
@@ -66,17 +65,49 @@ UPDATE chunk c SET operation = %(operation)s, state = 'pending', error = NULL, t
 FROM unnest(%(ids)s::uuid[], %(texts)s::text[]) AS m (id, text)
 WHERE c.id = m.id
 
+-- name: keep_texts
+-- audience: staging changes chunks of a document that it has locked and whose audience it has checked
+-- Texts of extracted chunks, as the bank now keeps them or not.
+UPDATE chunk c SET text = CASE WHEN %(keep)s THEN m.text END
+FROM chunk o LEFT JOIN unnest(%(ids)s::uuid[], %(texts)s::text[]) AS m (id, text) ON m.id = o.id
+WHERE c.id = o.id AND c.document = %(document)s AND c.state = 'extracted' AND (m.id IS NOT NULL OR NOT %(keep)s)
+
 -- name: delete
 -- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
 -- Chunks that are gone from the text; their facts go by foreign key.
 DELETE FROM chunk WHERE id = ANY(%(ids)s::uuid[])
+
+-- name: said
+-- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
+-- How many facts go with chunks from a document, those that stay elsewhere among them.
+SELECT c.document, count(*) AS facts
+FROM chunk c
+JOIN (SELECT chunk FROM memory_unit WHERE chunk = ANY(%(ids)s::uuid[])
+      UNION ALL
+      SELECT chunk FROM unit_mention WHERE chunk = ANY(%(ids)s::uuid[])) AS said ON said.chunk = c.id
+GROUP BY c.document
+
+-- name: replace
+-- audience: staging changes chunks of a document that it has locked and whose audience it has checked
+-- Chunks that go when others stand in their place.
+UPDATE chunk SET state = 'replaced', operation = %(operation)s WHERE id = ANY(%(ids)s::uuid[])
+
+-- name: replaced
+-- audience: the holder of a lease deletes what its own operation has replaced
+-- Where all that stands in their place is extracted, all of them; else those of which the same text is.
+SELECT c.id FROM chunk c
+WHERE c.operation = %(operation)s AND c.state = 'replaced'
+  AND (EXISTS (SELECT 1 FROM chunk n WHERE n.document = c.document AND n.operation = c.operation
+                                       AND n.state = 'extracted' AND n.content_hash = c.content_hash)
+       OR NOT EXISTS (SELECT 1 FROM chunk n WHERE n.document = c.document AND n.operation = c.operation
+                                              AND n.state IN ('pending', 'failed')))
 
 -- name: pending
 -- audience: the holder of a lease reads the chunks of its own operation
 -- What an operation must extract next.
 SELECT c.id, c.document, d.id AS document_id, c.ordinal, c.text, c.context, c.mentioned_at, c.mentioned_at_assumed,
        c.tags, c.metadata, c.observation_scopes, c.entities, c.resolve_entities, c.strategy,
-       (SELECT max(n.ordinal) + 1 FROM chunk n WHERE n.document = c.document) AS total
+       (SELECT max(n.ordinal) + 1 FROM chunk n WHERE n.document = c.document AND n.state <> 'replaced') AS total
 FROM chunk c JOIN document d ON d.number = c.document
 WHERE c.operation = %(operation)s AND c.state = 'pending' AND c.text IS NOT NULL
 ORDER BY c.document, c.ordinal
@@ -97,6 +128,13 @@ FROM unnest(%(ids)s::uuid[], %(errors)s::text[]) AS m (id, error)
 WHERE c.id = m.id AND c.operation = %(operation)s AND c.state = 'pending'
 RETURNING c.id
 
+-- name: note
+-- audience: the holder of a lease writes the chunks of its own operation
+-- Extracted, but not all of it.
+UPDATE chunk c SET error = m.error
+FROM unnest(%(ids)s::uuid[], %(errors)s::text[]) AS m (id, error)
+WHERE c.id = m.id AND c.operation = %(operation)s AND c.state = 'extracted'
+
 -- name: retry_failed
 -- audience: the holder of a lease writes the chunks of its own operation
 -- Somebody asked for the operation to be done again.
@@ -109,6 +147,6 @@ WHERE operation = %(operation)s AND state = 'failed' AND text IS NOT NULL
 SELECT count(*) FILTER (WHERE c.state = 'pending') AS pending,
        count(*) FILTER (WHERE c.state = 'failed') AS failed,
        coalesce(array_agg(format('document %%s, chunk %%s: %%s', d.id, c.ordinal, c.error) ORDER BY c.document, c.ordinal)
-                FILTER (WHERE c.state = 'failed'), '{}') AS errors
+                FILTER (WHERE c.error IS NOT NULL), '{}') AS errors
 FROM chunk c JOIN document d ON d.number = c.document
-WHERE c.operation = %(operation)s AND c.state <> 'extracted'
+WHERE c.operation = %(operation)s AND (c.state <> 'extracted' OR c.error IS NOT NULL)
