@@ -2,28 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from memorybank.audience import Viewer
-from memorybank.errors import (
-    Conflict,
-    ModelError,
-    ModelMisconfigured,
-    ModelRateLimited,
-    ModelUnavailable,
-)
+from memorybank.errors import Conflict, ModelError
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.model import Bank
 from memorybank.operations import ERROR_SAMPLE, Outcome
-from memorybank.retain import writing
+from memorybank.retain import sharing, writing
 from memorybank.retain.payload import Staged
-from memorybank.retain.work import ChunkWork, Extractor
-from memorybank.retain.writing import Done, Group
+from memorybank.retain.work import LOST, ChunkWork, Extraction, Extractor
+from memorybank.retain.writing import Done, Group, Written
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import chunks, llm_calls, models, retains, units
@@ -32,21 +26,22 @@ from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 
-#: What ends a round: the next chunk would meet the same. Anything else costs its own chunk only.
-STOPPED = (ModelRateLimited, ModelUnavailable, ModelMisconfigured)
-#: Chunks of an operation that may be under way, from asking to storing, for each that may be with the model: so many
+#: Calls of an operation that may be under way, from asking to storing, for each that may be with the model: so many
 #: more are asked while others are stored. What is not stored yet is lost in a crash, and holds up a cancel and an end.
 UNDER_WAY = 2
 #: Dropped facts are counted in the progress under this prefix.
 DROPPED = "dropped_"
+#: Reasons to drop a fact that are losses; a piece of a chunk that was lost has the code of its error.
+LOSSES, MODEL_CODES = frozenset(("malformed", "too_many")), "model_"
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A chunk that the model could not do, and the code of the reason."""
+    """A chunk that the model could not do."""
 
     chunk: Pending
-    reason: str
+    error: ModelError
+    dropped: Mapping[str, int]
 
 
 @dataclass
@@ -68,7 +63,7 @@ class Job:
     _model: int | None = None
 
     def __post_init__(self) -> None:
-        """Set how many chunks are with the model at once, and how many may wait to be stored."""
+        """Set how many calls are with the model at once, and how many answers may wait to be stored."""
         self._gate = asyncio.Semaphore(self.settings.retain.extraction_concurrency)
         self._room = asyncio.Semaphore(UNDER_WAY * self.settings.retain.extraction_concurrency)
 
@@ -86,18 +81,27 @@ class Job:
                 raise self.stopped
 
     async def _extract_batch(self, waiting: Sequence[Pending]) -> None:
-        """Extract chunks side by side; whatever has finished meanwhile is stored together.
+        """Extract chunks side by side, small ones together; whatever has finished meanwhile is stored together.
 
         An error that nobody foresaw is raised when all other chunks are stored: it costs its own chunk only.
         """
-        tasks = {asyncio.create_task(self._extract_one(chunk)) for chunk in waiting}
+        together = sharing.groups(waiting, self.config.retain_chunk_size)
+        tasks = {asyncio.create_task(self._extract_group(group)): group for group in together}
         broken: list[BaseException] = []
         try:
             while tasks:
-                ready, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                broken += [error for task in ready if (error := task.exception())]
-                results = [task.result() for task in ready if task.exception() is None]
-                finished = [result for result in results if result is not None]
+                ready, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                finished: list[Done | Lost] = []
+                for task in ready:
+                    group = tasks.pop(task)
+                    if (error := task.exception()) is None:
+                        finished += task.result()
+                    elif len(group) > 1:
+                        tasks |= {
+                            asyncio.create_task(self._extract_group([chunk])): [chunk] for chunk in group
+                        }
+                    else:
+                        broken.append(error)
                 await self._store(sorted(finished, key=lambda one: (one.chunk.document, one.chunk.ordinal)))
                 for _ in ready:
                     self._room.release()
@@ -108,19 +112,25 @@ class Job:
         if broken:
             raise broken[0]
 
-    async def _extract_one(self, chunk: Pending) -> Done | Lost | None:
-        """Return what became of a chunk: None where it was left for a later round. Who stores it makes room again."""
+    async def _extract_group(self, group: Sequence[Pending]) -> list[Done | Lost]:
+        """Return what became of chunks but of those that are left for a later round. Who stores it makes room again."""
         await self._room.acquire()
         async with self._gate:
             if self.stopped or self.round.over():
-                return None
-            [extraction] = await self.extractor.extract([self._work(chunk)])
-        if isinstance(extraction.error, STOPPED):
-            self.stopped = self.stopped or extraction.error
-            return None
-        if extraction.error:
-            return Lost(chunk, extraction.error.code)
-        return writing.prepared(chunk, extraction, self.config.entities_allow_free_form)
+                return []
+            found = await self.extractor.extract([self._work(chunk) for chunk in group])
+        became = map(self._became, group, found)
+        return [one for one in became if one is not None]
+
+    def _became(self, chunk: Pending, extraction: Extraction) -> Done | Lost | None:
+        """Return what became of a chunk; None where its turn has not come."""
+        error = extraction.error
+        if error is None:
+            return writing.prepared(chunk, extraction, self.config.entities_allow_free_form)
+        if isinstance(error, LOST):
+            return Lost(chunk, error, extraction.dropped)
+        self.stopped = self.stopped or error
+        return None
 
     def _work(self, chunk: Pending) -> ChunkWork:
         about, claim = chunk.about, self.round.claim
@@ -144,20 +154,20 @@ class Job:
         if not ready:
             return
         done = [one for one in ready if isinstance(one, Done)]
-        lost = {one.chunk.id: one.reason for one in ready if isinstance(one, Lost)}
+        lost = {one.chunk.id: one for one in ready if isinstance(one, Lost)}
+        in_part = {one.chunk.id: text for one in done if (text := losses(one.extraction.dropped))}
         group = await self._with_vectors(done)
         keep_text = self.config.store_document_text
         counts = Counter(self.counts)
         async with self.round.writing() as connection:
             if group.done:
                 written = await writing.write(connection, self.round.claim, group, keep_text=keep_text)
-                counts.update(
-                    {"chunks_extracted": written.chunks, "facts": written.facts, "links": written.links}
-                )
-                counts.update({f"{DROPPED}{reason}": count for reason, count in written.dropped.items()})
+                counts.update(_counted(written))
             operation = self.round.claim.lease.operation_id
-            failed = await chunks.fail(connection, operation, lost, keep_text=keep_text)
-            counts["chunks_failed"] += len(failed)
+            await chunks.note(connection, operation, in_part)
+            codes = {chunk: one.error.code for chunk, one in lost.items()}
+            for chunk in await chunks.fail(connection, operation, codes, keep_text=keep_text):
+                counts.update({"chunks_failed": 1, **_dropped(lost[chunk].dropped)})
             processed = counts["chunks_extracted"] + counts["chunks_failed"]
             await self.round.report(connection, "extraction", processed, self.staged.chunks, **counts)
         self.counts = dict(counts)
@@ -190,17 +200,19 @@ class Job:
         result = await self._result(left, errors)
         if not errors:
             return Outcome(result=result)
-        message = f"{len(errors)} of {self._parts} parts were lost; {errors[0]}"
+        message = f"{self._said(len(errors), left.failed + len(self.staged.errors))}; {errors[0]}"
         if not self.counts.get("chunks_extracted") and not self.staged.unchanged:
             async with self.round.writing() as connection:
                 await retains.set_result(connection, self.round.claim.lease.operation_id, result)
             raise ModelError(message) if left.failed else Conflict(message)
         return Outcome(result=result, error_message=message)
 
-    @property
-    def _parts(self) -> int:
-        """How many chunks and left out documents there were."""
-        return self.staged.chunks + len(self.staged.errors)
+    def _said(self, errors: int, wholly: int) -> str:
+        """Say how many of the chunks and left out documents were lost, wholly or in part."""
+        parts = self.staged.chunks + len(self.staged.errors)
+        said = [f"{wholly} of {parts} parts were lost"] if wholly else []
+        said += [f"{errors - wholly} of {parts} parts lost some of their facts"] if errors > wholly else []
+        return "; ".join(said)
 
     async def _result(self, left: Counts, errors: Sequence[str]) -> dict[str, Any]:
         """Return what the operation did, by number: the wire's names where it has one."""
@@ -219,7 +231,8 @@ class Job:
             "extraction_errors_count": len(errors),
             "extraction_errors_sample": list(errors[:ERROR_SAMPLE]),
             "dropped_by_reason": dropped,
-            "facts_kept": self.counts.get("facts", 0),
+            "facts_kept": self.counts.get("facts", 0) + self.counts.get("mentions", 0),
+            "facts_known_before": self.counts.get("mentions", 0),
             "facts_dropped": sum(dropped.values()),
             "links": self.counts.get("links", 0),
             "chunks_in": self.staged.chunks,
@@ -237,3 +250,27 @@ class Job:
             },
             "cost": used.cost,
         }
+
+
+def losses(dropped: Mapping[str, int]) -> str:
+    """Return what of the dropped was lost, as text: what could not be read or asked for, not repeats and the like."""
+    lost = {
+        reason: count
+        for reason, count in dropped.items()
+        if reason in LOSSES or reason.startswith(MODEL_CODES)
+    }
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(lost.items()))
+
+
+def _counted(written: Written) -> dict[str, int]:
+    return {
+        "chunks_extracted": written.chunks,
+        "facts": written.facts,
+        "mentions": written.mentions,
+        "links": written.links,
+        **_dropped(written.dropped),
+    }
+
+
+def _dropped(dropped: Mapping[str, int]) -> dict[str, int]:
+    return {f"{DROPPED}{reason}": count for reason, count in dropped.items()}

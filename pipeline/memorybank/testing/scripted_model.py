@@ -18,9 +18,15 @@ Answer = Callable[[str], Any]
 USAGE = TokenUsage(10, 5, 0, 0, 0.001)
 
 
+def contents_of(request: ChatRequest) -> list[str]:
+    """Return the texts between the content fences of a request."""
+    return [part.split(">\n", 1)[1].split("\n</content>")[0] for part in request.user.split("<content ")[1:]]
+
+
 def content_of(request: ChatRequest) -> str:
-    """Return the text between the content fences of a request."""
-    return request.user.split("<content", 1)[1].split(">\n", 1)[1].rsplit("\n</content>", 1)[0]
+    """Return the text of a request about one content."""
+    [content] = contents_of(request)
+    return content
 
 
 def one_fact_a_line(content: str) -> Any:
@@ -43,7 +49,20 @@ class ScriptedModel:
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer a request and keep it."""
         self.requests.append(request)
-        said = self.answer(content_of(request))
+        said = _together([self.answer(content) for content in contents_of(request)])
         if isinstance(said, Exception):
             raise said
         return ChatReply(said if isinstance(said, str) else json.dumps(said), "", "stop", USAGE, "scripted")
+
+
+def _together(answers: list[Any]) -> Any:
+    """Return one answer about several contents: the facts of all with the number of theirs, else the first odd one."""
+    odd = [said for said in answers if not isinstance(said, dict) or "facts" not in said]
+    if odd or len(answers) == 1:
+        return (odd or answers)[0]
+    numbered = [
+        fact | {"content": number} if isinstance(fact, dict) else fact
+        for number, said in enumerate(answers, 1)
+        for fact in said["facts"]
+    ]
+    return {"facts": numbered}

@@ -17,6 +17,8 @@ from memorybank.operations import Status
 from memorybank.storage import operations
 from memorybank.testing.scripted_model import ScriptedModel, one_fact_a_line
 
+pytestmark = pytest.mark.usefixtures("apart")
+
 ITEMS = [item(f"Ada told item {n}.", document_id=f"d{n}") for n in range(5)]
 
 
@@ -119,6 +121,26 @@ async def test_dropped_facts_are_counted_by_reason(world: World) -> None:
     kept = await world.keep(item("x"))
     assert kept.result["dropped_by_reason"] == {"degenerate": 1, "duplicate": 1}
     assert (kept.result["facts_kept"], kept.result["facts_dropped"]) == (8, 2)
+
+
+async def test_facts_that_cannot_be_read_are_counted_and_their_chunk_is_named(world: World) -> None:
+    answer = {"facts": [*({"what": f"fact {n}"} for n in range(8)), 7]}
+    world.model = ScriptedModel(lambda text: answer if "item 3." in text else one_fact_a_line(text))
+    kept = await world.keep(*ITEMS)
+    assert kept.status is Status.COMPLETED
+    assert kept.error_message == "1 of 5 parts lost some of their facts; document d3, chunk 0: 1 malformed"
+    assert kept.result["extraction_errors_sample"] == ["document d3, chunk 0: 1 malformed"]
+    assert (kept.result["chunks_out"], kept.result["dropped_by_reason"]) == (5, {"malformed": 1})
+    assert (kept.result["facts_kept"], kept.result["facts_dropped"]) == (12, 1)
+
+
+async def test_a_chunk_all_of_whose_facts_cannot_be_read_is_lost(world: World) -> None:
+    world.model = ScriptedModel(
+        lambda text: {"facts": [7, 8]} if "item 3." in text else one_fact_a_line(text)
+    )
+    kept = await world.keep(*ITEMS)
+    assert kept.error_message == "1 of 5 parts were lost; document d3, chunk 0: model_malformed"
+    assert (kept.result["chunks_failed"], kept.result["dropped_by_reason"]) == (1, {"malformed": 2})
 
 
 async def test_no_error_text_quotes_content(world: World) -> None:

@@ -17,6 +17,8 @@ from memorybank.storage import banks, documents
 from memorybank.storage.queries import Connection
 from memorybank.testing.scripted_model import ScriptedModel, one_fact_a_line
 
+pytestmark = pytest.mark.usefixtures("apart")
+
 ITEMS = [item(f"Ada told item {n}.", document_id=f"d{n:02}") for n in range(20)]
 
 
