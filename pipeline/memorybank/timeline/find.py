@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from memorybank.text import language
-from memorybank.timeline.grammar import Grammar, Language, bare, read_parts
-from memorybank.timeline.languages import BY_CODE, LANGUAGES
+from memorybank.timeline.grammar import Grammar, bare, read_parts
+from memorybank.timeline.languages import SPACED_CODES, grammar
 from memorybank.timeline.numeric import find_numeric
-from memorybank.timeline.resolve import Reading, Tense, resolve
+from memorybank.timeline.reading import Reading, Tense
+from memorybank.timeline.resolve import resolve
 from memorybank.timeline.span import TimeSpan
 
 #: How far a clause is read for its tense.
@@ -27,6 +28,10 @@ _DATELIKE = re.compile(
     r"(?<!\d)(?:(?:1\d|20|21)\d\d(?!\d)|[5-9]0(?=s|er)|\d{1,2}(?:st|nd|rd|th)|\d{1,2}\.\d{1,2}\.(?!\d))"
 )
 _BRACKET = re.compile(r"\((?=\d)")
+#: Up to so many letters a word of another language says little in an English text.
+_SHORT_WORD = 4
+#: A text whose language nothing shows is read in all of them up to so many characters.
+_SHORT_TEXT = 200
 #: An expression begins at most so many characters before the word or number that shows it.
 _REACH = 40
 #: Scripts whose languages are tried when a single one of their characters is there.
@@ -70,55 +75,63 @@ def locate(text: str, anchor: datetime | None, question: bool = False) -> list[F
         month_first = chosen[0].code == "en" if chosen else language(text) in ("en", "und")
         found = [Found(start, end, span) for start, end, span in find_numeric(text, month_first)]
     for spoken in chosen:
-        found.extend(_in_language(text, low, spoken, anchor, question, found))
+        read = list(_in_language(text, low, spoken, anchor, question, found))
+        found += read
+        if read and spoken.spaced:
+            break
     return sorted(found, key=lambda each: each.start)
 
 
-def _languages(text: str, low: str, numeric: bool) -> list[Language]:
+def _languages(text: str, low: str, numeric: bool) -> list[Grammar]:
     """The languages whose rules may fit: by script and by a word of theirs that is there."""
     if not low.isascii() and _UNSPACED.search(low):
         code = "ko" if _HANGUL.search(low) else "ja" if _KANA.search(low) else "zh"
-        return [BY_CODE[code], *_spaced(text, low, numeric)]
+        return [grammar(code), *_spaced(text, low, numeric)]
     return _spaced(text, low, numeric)
 
 
-def _spaced(text: str, low: str, numeric: bool) -> list[Language]:
+def _spaced(text: str, low: str, numeric: bool) -> list[Grammar]:
     triggers = _triggers()
-    hit = {code for word in set(_WORD.findall(low)) if word in triggers for code in triggers[word]}
+    shown = {word for word in set(_WORD.findall(low)) if word in triggers}
+    hit = {code for word in shown for code in triggers[word]}
     if hit == {"en"}:
-        return [BY_CODE["en"]]
+        return [grammar("en")]
     year = numeric and _DATELIKE.search(low) is not None
     if not hit and not year:
         return []
     spoken = language(text)
-    if spoken in hit or (year and spoken in BY_CODE and BY_CODE[spoken].spaced):
-        return [BY_CODE[spoken]]
     if spoken == "en":
-        return []
-    return [each for each in LANGUAGES if each.code in hit] or [BY_CODE["en"]]
+        # Short words of other languages are English words too: "set", "out", "mars".
+        hit = (hit & {"en"}) | {code for word in shown if len(word) > _SHORT_WORD for code in triggers[word]}
+    if year:
+        hit |= {spoken} & set(SPACED_CODES)
+        if not hit:
+            unknown = spoken == "und" and len(text) <= _SHORT_TEXT
+            hit = set(SPACED_CODES if unknown else ("en",))
+    return [
+        grammar(code) for code in sorted(hit, key=lambda code: (code != spoken, SPACED_CODES.index(code)))
+    ]
 
 
 @lru_cache(maxsize=1)
 def _triggers() -> dict[str, tuple[str, ...]]:
     """Word -> codes of the languages of which it may begin an expression."""
     table: dict[str, tuple[str, ...]] = {}
-    for each in LANGUAGES:
-        if each.spaced:
-            for word in each.triggers:
-                table[word] = (*table.get(word, ()), each.code)
+    for code in SPACED_CODES:
+        for word in grammar(code).triggers:
+            table[word] = (*table.get(word, ()), code)
     return table
 
 
 def _in_language(
-    text: str, low: str, spoken: Language, anchor: datetime | None, question: bool, taken: list[Found]
+    text: str, low: str, spoken: Grammar, anchor: datetime | None, question: bool, taken: list[Found]
 ) -> Iterator[Found]:
-    grammar = spoken.compiled
     busy = sorted((found.start, found.end) for found in taken)
-    for match in _matches(low, grammar) if spoken.spaced else grammar.finder.finditer(low):
+    for match in _matches(low, spoken) if spoken.spaced else spoken.finder.finditer(low):
         start, end = match.span()
         if busy and _overlaps(busy, start, end):
             continue
-        found = _read(text, low, match, grammar, anchor, question)
+        found = _read(text, low, match, spoken, anchor, question)
         if found:
             yield found
 
@@ -129,12 +142,12 @@ def _overlaps(busy: list[tuple[int, int]], start: int, end: int) -> bool:
     return at > 0 and busy[at - 1][1] > start
 
 
-def _matches(low: str, grammar: Grammar) -> Iterator[re.Match[str]]:
+def _matches(low: str, spoken: Grammar) -> Iterator[re.Match[str]]:
     """As `finditer`, but only tried at words that stand shortly before one that may be a time (4 × faster)."""
     done = 0
-    for start in _starts(low, grammar.language.triggers):
+    for start in _starts(low, spoken.triggers):
         if start >= done:
-            match = grammar.finder.match(low, start)
+            match = spoken.finder.match(low, start)
             if match:
                 done = match.end()
                 yield match
@@ -155,45 +168,51 @@ def _starts(low: str, triggers: frozenset[str]) -> list[int]:
 
 
 def _read(
-    text: str, low: str, match: re.Match[str], grammar: Grammar, anchor: datetime | None, question: bool
+    text: str, low: str, match: re.Match[str], spoken: Grammar, anchor: datetime | None, question: bool
 ) -> Found | None:
     at = int((match.lastgroup or "r0")[1:])
-    rule = grammar.language.rules[at]
-    parts = grammar.readers[at].match(low, match.start())
-    if rule.action == "nothing" or parts is None or (rule.proper and _is_common(text, parts, grammar)):
+    rule = spoken.rules[at]
+    if rule.action == "nothing":
+        return None
+    parts = spoken.reader(at).match(low, match.start())
+    if parts is None or (rule.proper and _is_common(text, parts, spoken)):
         return None
     start, end = match.span()
-    tense = _tense_of(low, (start, end), grammar, question)
-    span = resolve(Reading(rule, read_parts(parts), grammar.words, anchor, tense), text[start:end])
+    tense = _tense_of(low, (start, end), spoken, question, ranged=rule.action.endswith("_range"))
+    span = resolve(Reading(rule, read_parts(parts), spoken, anchor, tense), text[start:end])
     return Found(start, end, span, rule.action) if span else None
 
 
-def _is_common(text: str, parts: re.Match[str], grammar: Grammar) -> bool:
+def _is_common(text: str, parts: re.Match[str], spoken: Grammar) -> bool:
     """True for may, march, sat … in small letters: the common words, not the month or the day."""
     return any(
-        parts[name] in grammar.shaky and not text[parts.start(name)].isupper()
+        parts[name] in spoken.shaky and not text[parts.start(name)].isupper()
         for name in parts.re.groupindex
         if name.startswith(("month", "weekday")) and parts[name]
     )
 
 
-def _tense_of(low: str, place: tuple[int, int], grammar: Grammar, question: bool) -> Callable[[], Tense]:
+def _tense_of(
+    low: str, place: tuple[int, int], spoken: Grammar, question: bool, ranged: bool
+) -> Callable[[], Tense]:
     """The tense of the clause around an expression, read only when it is needed: the nearest word that shows it."""
+    shows = spoken.tense
 
     def tense() -> Tense:
-        if grammar.begun.search(low, max(0, place[0] - _BEGUN_CHARS), place[1]):
+        # "From 3 to 5 May" begins with the word for since in some languages.
+        if not ranged and shows["begun"].search(low, max(0, place[0] - _BEGUN_CHARS), place[1]):
             return "past"
-        if grammar.arranged.search(low, max(0, place[0] - _CLAUSE_CHARS), place[0]):
+        if shows["arranged"].search(low, max(0, place[0] - _CLAUSE_CHARS), place[0]):
             return "future"
         begin, end = _clause(low, *place)
-        ahead = _nearest(grammar.future, low, begin, end, place)
-        behind = _nearest(grammar.past, low, begin, end, place)
+        ahead = _nearest(shows["future"], low, begin, end, place)
+        behind = _nearest(shows["past"], low, begin, end, place)
         # A word that shows both ("booked") arranges a time to come.
         if ahead is not None and (behind is None or ahead <= behind):
             return "future"
         if question or behind is not None:
             return "past"
-        return "future" if grammar.likely.search(low, begin, end) else "unknown"
+        return "future" if shows["likely"].search(low, begin, end) else "unknown"
 
     return tense
 

@@ -1,42 +1,65 @@
-"""From a language's tables to one compiled alternation.
+"""From a language's words and the shared order patterns to one compiled alternation.
 
-A table row is a `Rule`: an action of `resolve.py`, a pattern, and how the action is meant. Patterns are regular
-expressions over lower-case text without accents, in which `<month>`, `<n>`, `<unit>` … stand for the words of
-the language; a trailing digit (`<month2>`) names a second one. The first row that fits wins, so special rows
-stand above general ones; the action "nothing" takes words away from the rows below.
+`rules.py` holds the patterns, `languages/*.toml` the words. Patterns are regular expressions over lower-case text
+without accents, in which `<month>`, `<n>`, `<unit>` … stand for words of the language or for pieces of patterns; a
+trailing digit (`<month2>`, `<date2>`) names a second one. The first row that fits wins.
 """
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from importlib.resources import files
+from typing import Any, Literal
 
 Mode = Literal["near", "past", "next", "this", "year", "week"]
+Table = Mapping[str, Any]
 
-#: Numbers that patterns may hold beside a language's own words.
-_NUMBERS = {
-    "n": r"[0-9０-９]{1,4}",
+_NEVER = "(?!)"
+#: What every language holds, unless it says otherwise.
+_PIECES = {
+    "digits": r"[0-9]{1,4}",
+    "era_year": "[0-9]{1,2}|[元一二三四五六七八九十]{1,3}",
     "day": r"3[01]|[12][0-9]|0?[1-9]",
     "month_number": r"1[0-2]|0?[1-9]",
     "year": r"(?:19|20|21)[0-9]{2}(?![0-9])",
-    "old_year": r"1[0-9]{3}(?![0-9])",
-    "quarter": r"[1-4]",
+    "full_year": r"(?:1[0-9]|20|21)[0-9]{2}(?![0-9])",
     "recent_year": r"(?:19[5-9][0-9]|20(?!00)[0-5][0-9])(?![0-9])",
+    "quarter": r"[1-4]",
+    "week_no": r"5[0-3]|[1-4][0-9]|0?[1-9]",
     "decade": r"(?:1[0-9]|20)[0-9]0",
     "short_decade": r"[5-9]0",
+    "clock": r"[0-9]{1,2}[:h][0-9]{2}(?::[0-9]{2})?",
 }
-#: Several holders read into the same part: full month names and all month names are both a month.
+#: Holders that read into a part of another name.
 _PARTS = {
-    "any_month": "month",
-    "sure_month": "month",
-    "month_number": "month",
-    "any_weekday": "weekday",
-    "old_year": "year",
-    "recent_year": "year",
-    "short_decade": "decade",
-}
+    "any_month": "month", "sure_month": "month", "month_number": "month", "any_weekday": "weekday",
+    "short_weekday": "weekday", "full_year": "year", "recent_year": "year",
+    "short_decade": "decade", "digits": "n", "first": "day", "and_half": "half", "short_unit": "unit",
+    "big_unit": "unit", "unit_of_month": "unit", "period": "unit", "decade_word": "decade", "few": "vague",
+    "native": "n",
+}  # fmt: skip
+#: The tables of words, and what an entry without a key counts from.
+_TABLES = {
+    "months": 1, "short_months": 1, "weekdays": 0, "short_weekdays": 0, "units": 0, "short_units": 0, "seasons": 0,
+    "parts": 0, "numbers": 1, "ordinals": 1, "vague": 0, "holidays": 0, "day_words": 0, "decades": 0, "eras": 0,
+    "periods": 0,
+}  # fmt: skip
+#: Holders that stand for the words of one table.
+_HOLDERS = {
+    "month": "months", "weekday": "weekdays", "short_weekday": "short_weekdays", "unit": "units", "season": "seasons",
+    "short_unit": "short_units", "part": "parts", "ordinal": "ordinals", "vague": "vague", "holiday": "holidays",
+    "day_word": "day_words", "decade_word": "decades", "era": "eras", "number_word": "numbers",
+}  # fmt: skip
+#: Tables whose words show that a text may hold a time.
+_SHOWING = (
+    "months", "short_months", "weekdays", "units", "seasons", "holidays", "day_words", "decades"
+)  # fmt: skip
+#: Groups of direction words ("before last", "last", "this", "next", "after next"), and by how much each moves.
+_DIRECTIONS = ("before_last", "just_last", "this_one", "just_next", "after_next")
+_SHIFTS = {group: str(at - 2) for at, group in enumerate(_DIRECTIONS)}
 _HOLDER = re.compile(r"(?<!\?P)<([a-z_]+?)(2?)>")
 
 #: Neither inside a word, nor a price, an issue number, a fraction, a clock time or a version.
@@ -44,18 +67,18 @@ _BEFORE = r"(?<![\w$€£¥#])(?<![0-9][.,:/\-])"
 _AFTER = r"(?!\w)(?![.,:/\-]?[0-9])(?! ?[%€£$])"
 #: Scripts without spaces: only numbers need a limit.
 _BEFORE_UNSPACED = r"(?<![0-9])(?<![0-9][.:/\-])"
-_AFTER_UNSPACED = r""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row of a language's table.
+    """One row of the grammar.
 
     Attributes:
         action: name of a function of `resolve.py`, or "nothing".
         pattern: regular expression with holders.
-        mode: which of the possible ones is meant, where the words alone do not say.
-        shift: units before (-) or after (+) the anchor.
+        mode: which of the possible ones is meant, where the words alone do not say; "year" and "week" say that a
+            direction word ("last") moves the year or the week, not the thing itself.
+        shift: units before (-) or after (+) the anchor, where no direction word says it.
         unit: the unit when the pattern has none.
         proper: a month or weekday that is also a common word counts only with a capital letter.
     """
@@ -68,115 +91,165 @@ class Rule:
     proper: bool = False
 
 
-@dataclass(frozen=True)
-class Language:
-    """Words and rules of one language. Keys are written as usual; accents and case do not matter.
+class Grammar:
+    """A language, compiled: one alternation to find, one expression per rule to read the parts.
 
-    Attributes:
-        code: ISO 639-1.
-        months, weekdays: full names -> 1 to 12, Monday 0 to Sunday 6; the `short_` ones are abbreviations.
-        units, seasons, parts: words -> name of the unit, name of the season, third 0 to 2.
-        numbers, ordinals: number words (-1: the last); `vague`: words for "a few" -> least and most.
-        holidays: names -> month and day.
-        macros: pieces of patterns, for holders of their own.
-        extra: holders that read into another part: name -> part and pattern.
-        words: further words without which no rule of the language fits (beside all the above).
-        shaky: month and weekday words that are also common words.
-        future, past, likely: patterns of a clause's tense; `likely` also speaks for the future, but less.
-        begun: words before or at the start of an expression that put it into the past ("since").
-        arranged: what ends right before an expression and puts it ahead ("moved the launch to").
-        spaced: False for scripts without spaces between words.
+    Its file holds tables of words (`_table`), `directions` (before and behind what they move: the words for before
+    last, last, this, next, after next), `pieces` of patterns, `tense`, rules of its own (`rules` above the shared ones,
+    `more` below those of the same action), `shaky` words (months and weekdays that are common words too) and `shown`
+    ones (further words without which no rule fits).
     """
 
-    code: str
-    rules: tuple[Rule, ...]
-    months: Mapping[str, int] = field(default_factory=dict)
-    weekdays: Mapping[str, int] = field(default_factory=dict)
-    short_months: Mapping[str, int] = field(default_factory=dict)
-    short_weekdays: Mapping[str, int] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    seasons: Mapping[str, str] = field(default_factory=dict)
-    parts: Mapping[str, int] = field(default_factory=dict)
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    ordinals: Mapping[str, int] = field(default_factory=dict)
-    vague: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    holidays: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    macros: Mapping[str, str] = field(default_factory=dict)
-    extra: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    words: str = ""
-    shaky: str = ""
-    future: str = r"(?!)"
-    past: str = r"(?!)"
-    likely: str = r"(?!)"
-    begun: str = r"(?!)"
-    arranged: str = r"(?!)"
-    spaced: bool = True
-
-    @cached_property
-    def compiled(self) -> "Grammar":
-        """The tables as regular expressions; made when first used."""
-        return Grammar(self)
+    def __init__(self, code: str, shared: tuple[Rule, ...], defaults: Mapping[str, str]) -> None:
+        given = tomllib.loads((files(__package__) / "languages" / f"{code}.toml").read_text(encoding="utf-8"))
+        self.code = code
+        self.rules = _ordered(given, shared)
+        self._tables = {name: _table(given.get(name, ""), first) for name, first in _TABLES.items()}
+        self._directions: Mapping[str, Sequence[str]] = given["directions"]
+        self._shown: str = given.get("shown", "")
+        self._tense: Mapping[str, str] = given.get("tense", {})
+        self.shaky = frozenset(bare(given.get("shaky", "")).split())
+        self._pieces = {**_PIECES, **defaults, **given.get("pieces", {})}
 
     @cached_property
     def triggers(self) -> frozenset[str]:
-        """Folded words of which a text must hold one before any rule is tried."""
-        tables = (
-            self.months,
-            self.weekdays,
-            self.short_months,
-            self.short_weekdays,
-            self.units,
-            self.seasons,
-        )
-        keys = [key for table in (*tables, self.holidays) for key in table]
-        longest = (max(re.findall(r"[^\W\d_]+", bare(key)), key=len) for key in keys)
-        return frozenset((*longest, *re.findall(r"\w+", bare(self.words))))
+        """Words of which a text must hold one before any rule is tried."""
+        keys = [key for name in _SHOWING for key in self._tables[name]]
+        # Abbreviations of two letters are words of every language.
+        keys += [key for key in self._tables["short_weekdays"] if len(key) > 2]
+        longest = (max(re.findall(r"[^\W\d_]+", key), key=len) for key in keys)
+        return frozenset((*longest, *bare(self._shown).split()))
 
+    @cached_property
+    def words(self) -> dict[str, Table]:
+        """What the words of a part mean."""
+        tables = self._tables
+        return {
+            "month": {**tables["short_months"], **tables["months"]},
+            "weekday": {**tables["short_weekdays"], **tables["weekdays"]},
+            "unit": {**tables["short_units"], **tables["periods"], **tables["units"]},
+            "season": tables["seasons"],
+            "part": tables["parts"],
+            "ordinal": tables["ordinals"],
+            "vague": tables["vague"],
+            "holiday": tables["holidays"],
+            "day_word": tables["day_words"],
+            "decade": tables["decades"],
+            "era": tables["eras"],
+            "n": tables["numbers"],
+            "day": tables["ordinals"],
+        }
 
-class Grammar:
-    """A language's rules, compiled: one alternation to find, one expression per rule to read the parts."""
+    @cached_property
+    def finder(self) -> re.Pattern[str]:
+        """All rules as groups r0, r1, … of one expression."""
+        rows = (f"(?P<r{at}>{self._fill(rule.pattern, None)})" for at, rule in enumerate(self.rules))
+        return re.compile(f"{self._before}(?:{'|'.join(rows)}){self._after}")
 
-    def __init__(self, language: Language) -> None:
-        self.language = language
-        self.parts = {**_PARTS, **{name: part for name, (part, _) in language.extra.items()}}
-        self.holders = _holders(language)
-        self.words = _lookups(language)
-        self.shaky = frozenset(bare(language.shaky).split())
-        before, after = (_BEFORE, _AFTER) if language.spaced else (_BEFORE_UNSPACED, _AFTER_UNSPACED)
-        plain = [f"(?P<r{at}>{self._fill(rule.pattern, False)})" for at, rule in enumerate(language.rules)]
-        self.finder = re.compile(f"{before}(?:{'|'.join(plain)}){after}")
-        self.readers = [
-            re.compile(f"{before}(?:{self._fill(rule.pattern, True)}){after}") for rule in language.rules
-        ]
-        self.future = re.compile(bare(language.future))
-        self.past = re.compile(bare(language.past))
-        self.begun = re.compile(rf"(?<!\w)(?:{bare(language.begun)})(?!\w)")
-        self.arranged = re.compile(rf"(?<!\w)(?:{bare(language.arranged)})\W*$")
-        self.likely = re.compile(bare(language.likely))
+    def reader(self, at: int) -> re.Pattern[str]:
+        """One rule, its parts as groups."""
+        if at not in self._readers:
+            pattern = self._fill(self.rules[at].pattern, set())
+            self._readers[at] = re.compile(f"{self._before}(?:{pattern}){self._after}")
+        return self._readers[at]
 
-    def _fill(self, pattern: str, named: bool) -> str:
-        """The pattern with words for its holders. A part named again in an alternative gets a trailing "_"."""
-        used: set[str] = set()
+    @cached_property
+    def step(self) -> re.Pattern[str]:
+        """One number with its unit, of a chain of them."""
+        return re.compile(self._fill("(?:<n> ?)?<unit>", set()))
+
+    @cached_property
+    def tense(self) -> Mapping[str, re.Pattern[str]]:
+        """What shows the tense of a clause.
+
+        future, past, likely: words in the clause (`likely` speaks for the future, but less); begun: words before or
+        at the start of an expression ("since"); arranged: what ends right before one ("moved the launch to").
+        """
+        given = {name: bare(self._tense.get(name, _NEVER)) for name in ("future", "past", "likely")}
+        begun, arranged = (bare(self._tense.get(name, _NEVER)) for name in ("begun", "arranged"))
+        given |= {"begun": rf"(?<!\w)(?:{begun})(?!\w)", "arranged": rf"(?<!\w)(?:{arranged})\W*$"}
+        return {name: re.compile(pattern) for name, pattern in given.items()}
+
+    @property
+    def spaced(self) -> bool:
+        """False for scripts without spaces between words."""
+        return self.code not in ("zh", "ja", "ko")
+
+    @property
+    def _before(self) -> str:
+        return _BEFORE if self.spaced else _BEFORE_UNSPACED
+
+    @property
+    def _after(self) -> str:
+        return _AFTER if self.spaced else ""
+
+    @cached_property
+    def _readers(self) -> dict[int, re.Pattern[str]]:
+        return {}
+
+    @cached_property
+    def _holders(self) -> dict[str, str]:
+        tables = self._tables
+        big = ("week", "weekend", "fortnight", "month", "quarter", "year", "decade", "century")
+        return {name: _either(tables[table]) for name, table in _HOLDERS.items()} | {
+            "any_month": _either(tables["months"], tables["short_months"]),
+            "sure_month": _either(month for month in tables["months"] if month not in self.shaky),
+            "any_weekday": _either(tables["weekdays"], tables["short_weekdays"]),
+            "big_unit": _either(self._units(*big)),
+            "unit_of_month": _either(self._units("week", "weekend")),
+            "period": _either(self._units("quarter"), tables["periods"]),
+            "n": "<digits>|<number_word>",
+        }
+
+    def _units(self, *names: str) -> list[str]:
+        return [word for word, unit in self._tables["units"].items() if unit in names]
+
+    def _fill(self, pattern: str, used: set[str] | None, second: str = "") -> str:
+        """The pattern with words for its holders, named when `used` is given.
+
+        A part named again in an alternative gets a trailing "_".
+        """
+
+        def named(name: str, body: str) -> str:
+            if used is None:
+                return f"(?:{body})"
+            while name in used:
+                name += "_"
+            used.add(name)
+            return f"(?P<{name}>{body})"
 
         def fill(holder: re.Match[str]) -> str:
-            name, second = holder.groups()
-            body = self.holders[name]
-            if name in self.language.macros:
-                return f"(?:{_HOLDER.sub(fill, body)})"
-            if not named:
-                return f"(?:{body})"
-            part = self.parts.get(name, name) + second
-            while part in used:
-                part += "_"
-            used.add(part)
-            return f"(?P<{part}>{body})"
+            name, mark = holder[1], holder[2] or second
+            if name in ("before", "behind", *self._directions):
+                words = zip(_DIRECTIONS, self._directions.get(name, ()), strict=False)
+                rows = [named(group + mark, self._fill(each, None)) for group, each in words if each]
+                return f"(?:{'|'.join(rows) or _NEVER})"
+            if name in self._holders or name in _PIECES:
+                body = self._fill(self._pieces.get(name) or self._holders[name], None)
+                return named(_PARTS.get(name, name) + mark, body)
+            if name.startswith("units_"):
+                return named("unit" + mark, _either(self._units(name.removeprefix("units_"))))
+            body = self._fill(self._pieces[name], used, mark)
+            return named(_PARTS.get(name, name) + mark, body) if name in _KEPT else f"(?:{body})"
 
         return _HOLDER.sub(fill, bare(pattern))
 
 
+#: Pieces that are read as parts themselves.
+_KEPT = frozenset(("chain", "half", "and_half", "exact", "first", "few", "native"))
+
+
 def read_parts(match: re.Match[str]) -> dict[str, str]:
-    """The parts of an expression as written. Where only the second of two is there, it stands for the first."""
-    found = {name.rstrip("_"): value for name, value in match.groupdict().items() if value is not None}
+    """The parts of an expression as written. Where only the second of two is there, it stands for the first.
+
+    A direction word becomes the part "shift", as a number.
+    """
+    found: dict[str, str] = {}
+    for name, value in match.groupdict().items():
+        if value is not None:
+            name = name.rstrip("_")
+            shift = _SHIFTS.get(name.removesuffix("2"))
+            found["shift" if shift else name] = shift or value
     for name in [name for name in found if name.endswith("2")]:
         found.setdefault(name[:-1], found[name])
     return found
@@ -195,9 +268,8 @@ def bare(text: str) -> str:
 
 def _plain_letters() -> dict[int, str]:
     """Latin letters with accents -> without; typographic apostrophes -> plain; wide digits -> digits."""
-    table = {0x2019: "'", 0x2018: "'", 0xA0: " ", 0x202F: " "} | {
-        0xFF10 + digit: str(digit) for digit in range(10)
-    }
+    table = {ord(mark): "'" for mark in "’‘ʼʻ՚ꞌ＇′‵ʹ"} | {0xA0: " ", 0x202F: " ", 0x3000: " "}
+    table |= {0xFF10 + digit: str(digit) for digit in range(10)}
     for code in range(0xC0, 0x250):
         base = unicodedata.normalize("NFD", chr(code))[0]
         if base.isascii():
@@ -208,44 +280,43 @@ def _plain_letters() -> dict[int, str]:
 _PLAIN = _plain_letters()
 
 
+def _ordered(given: Mapping[str, Any], shared: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules of a language: its own, the shared ones, and behind the last of each action its `more`."""
+    first, more = (
+        [Rule(*row[:2], **(row[2] if row[2:] else {})) for row in given.get(name, ())]
+        for name in ("rules", "more")
+    )
+    rows: list[Rule] = []
+    for at, rule in enumerate(shared):
+        rows.append(rule)
+        if rule.action not in {later.action for later in shared[at + 1 :]}:
+            rows += [each for each in more if each.action == rule.action]
+    return (*first, *rows, *(each for each in more if each not in rows))
+
+
+def _table(text: str, first: int) -> dict[str, Any]:
+    """A table of words: "januar/jänner februar 12:dezember ..." -> word to value.
+
+    An entry is words of one meaning, parted by "/" ("_" is a space in one). A key stands before a ":": a number, two
+    numbers ("2-5") or a name; without one an entry counts on from the one before.
+    """
+    found: dict[str, Any] = {}
+    value: Any = first - 1
+    for entry in bare(text).split():
+        key, _, words = entry.rpartition(":")
+        value = _key(key) if key else value + 1
+        found |= {word.replace("_", " "): value for word in words.split("/") if word != "-"}
+    return found
+
+
+def _key(text: str) -> int | tuple[int, int] | str:
+    first, _, second = text.partition("-")
+    if first.isdecimal():
+        return (int(first), int(second)) if second else int(first)
+    return int(text) if second.isdecimal() else text
+
+
 def _either(*tables: Iterable[str]) -> str:
     """The words as an alternation, longest first."""
-    words = {bare(word) for table in tables for word in table}
-    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))) or r"(?!)"
-
-
-def _holders(language: Language) -> dict[str, str]:
-    shaky = set(bare(language.shaky).split())
-    own = {
-        "month": _either(language.months),
-        "any_month": _either(language.months, language.short_months),
-        "sure_month": _either(month for month in language.months if bare(month) not in shaky),
-        "weekday": _either(language.weekdays),
-        "any_weekday": _either(language.weekdays, language.short_weekdays),
-        "unit": _either(language.units),
-        "season": _either(language.seasons),
-        "part": _either(language.parts),
-        "ordinal": _either(language.ordinals),
-        "vague": _either(language.vague),
-        "holiday": _either(language.holidays),
-        "n": f"{_NUMBERS['n']}|{_either(language.numbers)}",
-    }
-    macros = {name: bare(pattern) for name, pattern in language.macros.items()}
-    extra = {name: bare(pattern) for name, (_, pattern) in language.extra.items()}
-    return {**_NUMBERS, **own, **macros, **extra}
-
-
-def _lookups(language: Language) -> dict[str, dict[str, object]]:
-    tables: dict[str, Mapping[str, object]] = {
-        "month": {**language.short_months, **language.months},
-        "weekday": {**language.short_weekdays, **language.weekdays},
-        "unit": language.units,
-        "season": language.seasons,
-        "part": language.parts,
-        "ordinal": language.ordinals,
-        "vague": language.vague,
-        "holiday": language.holidays,
-        "n": language.numbers,
-        "day": language.ordinals,
-    }
-    return {name: {bare(word): value for word, value in table.items()} for name, table in tables.items()}
+    words = {word for table in tables for word in table}
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))) or _NEVER

@@ -15,8 +15,9 @@ _ISO = (
     r"(?:(?:[Tt]|,? )(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?:[.,]\d{1,9})?)?"
     r"(?: ?(?P<zone>[Zz]|[+-]\d{2}:?\d{2}))?)?"
 )
+_ISO_WEEK = r"(?P<wy>\d{4})-?W(?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?"
 _OTHER = r"(?P<a>\d{1,2})(?P<s>[./-])(?P<b>\d{1,2})(?P=s)(?P<c>\d{4}|(?<=/)\d{2})"
-_DATE = re.compile(rf"(?<![\w$€£¥#])(?<!\d[.,:/\-])(?:{_ISO}|{_OTHER})(?!\w)(?![./:\-]\w)")
+_DATE = re.compile(rf"(?<![\w$€£¥#])(?<!\d[.,:/\-])(?:{_ISO}|{_ISO_WEEK}|{_OTHER})(?!\w)(?![./:\-]\w)")
 
 
 def find_numeric(text: str, month_first: bool) -> list[tuple[int, int, TimeSpan]]:
@@ -37,6 +38,8 @@ def _read(match: re.Match[str], month_first: bool) -> TimeSpan | None:
     try:
         if match["y"]:
             return _read_iso(match)
+        if match["week"]:
+            return _read_week(match)
         day = _read_other(match, month_first)
     except ValueError:
         return None
@@ -47,7 +50,7 @@ def _read_iso(match: re.Match[str]) -> TimeSpan | None:
     day = date(int(match["y"]), int(match["m"]), int(match["d"]))
     if day.year not in _YEARS:
         return None
-    if not match["H"]:
+    if not match["H"] or match["H"] == "24":
         return of_days(day, day, "day", match[0])
     second = int(match["S"] or 0)
     local = datetime(
@@ -55,6 +58,14 @@ def _read_iso(match: re.Match[str]) -> TimeSpan | None:
     )
     at = local.astimezone(UTC)
     return TimeSpan(at, at, match[0], "instant")
+
+
+def _read_week(match: re.Match[str]) -> TimeSpan | None:
+    """A week of ISO 8601 (2026-W10), or a day of one (2026-W10-3)."""
+    first = date.fromisocalendar(int(match["wy"]), int(match["week"]), int(match["weekday"] or 1))
+    if match["weekday"]:
+        return of_days(first, first, "day", match[0])
+    return of_days(first, first + timedelta(days=6), "week", match[0])
 
 
 def zone(text: str | None) -> timezone:

@@ -62,6 +62,11 @@ def quarter(year: int, number: int) -> Days:
     return date(year, 3 * number - 2, 1), month(year, 3 * number)[1], "quarter"
 
 
+def half(year: int, number: int) -> Days:
+    """A half of a year; `number` 1 or 2."""
+    return date(year, 6 * number - 5, 1), month(year, 6 * number)[1], "season"
+
+
 def season(year: int, name: str) -> Days:
     """A season that begins in the year."""
     first = date(year, SEASONS[name], 1)

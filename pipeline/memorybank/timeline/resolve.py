@@ -1,4 +1,4 @@
-"""From the parts of an expression to days: one small function per action of the language tables.
+"""From the parts of an expression to days: one small function per action of the grammar.
 
 Where words leave a choice, these are the rules:
 
@@ -8,67 +8,32 @@ Where words leave a choice, these are the rules:
 - A month, date or season without a year is the next one in a clause about the future, the last one (begun
   already) in a clause about the past or in a question, else the nearest; "this summer" is the nearest one. A
   weekday beside a date says which year is meant.
-- "two weeks ago" is the whole week that holds the day 14 days ago; days, months and years likewise.
+- "two weeks ago" is the whole week that holds the day 14 days ago; days, months and years likewise. Of several units
+  ("a year and two months ago") the finest counts; decades and centuries count as years.
+- A year at the end of a range is that of its last day: "30 December to 2 January 2023" begins in 2022.
 - "in three days" is no date in a clause about the past: there it is a duration.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal, cast
+from typing import cast
 
 from memorybank.timeline import ranges
-from memorybank.timeline.grammar import Rule
-from memorybank.timeline.numerals import number
+from memorybank.timeline.grammar import read_parts
 from memorybank.timeline.ranges import Days
+from memorybank.timeline.reading import NoAnchor, Reading
 from memorybank.timeline.span import TimeSpan, of_days
-
-Tense = Literal["past", "future", "unknown"]
 
 #: Seconds of the units that are halved ("half an hour"); a month is a twelfth of a mean year.
 _HALVED = {"minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "month": 2_629_746}
 _CLOCK = {"second": 1, "minute": 60, "hour": 3600}
-
-
-class NoAnchor(Exception):
-    """The expression is relative and nothing is known to count from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One expression as found: its rule, its parts as written, the language's words, and where time stands."""
-
-    rule: Rule
-    parts: Mapping[str, str]
-    words: Mapping[str, Mapping[str, object]]
-    anchor: datetime | None
-    tense: Callable[[], Tense]
-
-    @property
-    def now(self) -> datetime:
-        if self.anchor is None:
-            raise NoAnchor
-        return self.anchor
-
-    @property
-    def today(self) -> date:
-        return self.now.date()
-
-    def has(self, name: str) -> bool:
-        return name in self.parts
-
-    def number(self, name: str) -> int:
-        """A part as a number: digits, a word of the language's table, or numerals of East Asia."""
-        word = self.parts[name]
-        known = self.words.get(name.rstrip("2"), {}).get(word)
-        return known if isinstance(known, int) else number(word)
-
-    def name(self, table: str, part: str = "") -> str:
-        return str(self.words[table][self.parts[part or table]])
-
-    @property
-    def unit(self) -> str:
-        return self.rule.unit or self.name("unit")
+#: From fine to coarse.
+_UNITS = (
+    "second", "minute", "hour", "day", "week", "weekend", "fortnight", "month", "quarter", "year", "decade", "century"
+)  # fmt: skip
+#: A decade ago is a year, not a decade.
+_AS_YEAR = {"decade": "year", "century": "year"}
 
 
 def resolve(reading: Reading, text: str) -> TimeSpan | None:
@@ -83,23 +48,19 @@ def resolve(reading: Reading, text: str) -> TimeSpan | None:
     return of_days(first, last, grain, text) if first <= last else None
 
 
-def _nothing(_: Reading) -> None:
-    """Words that look like a time and are none: every Friday, 312 BC."""
-
-
 def _day(reading: Reading) -> Days:
-    return ranges.unit_of(reading.today + timedelta(days=reading.rule.shift), "day")
+    return ranges.unit_of(reading.today + timedelta(days=reading.number("day_word")), "day")
 
 
 def _unit(reading: Reading) -> Days:
-    """Last week, this month, next year: the unit that holds today, moved."""
-    unit = reading.unit
-    if reading.rule.mode == "near" and unit == "weekend" and not reading.rule.shift:
-        return _near_weekend(reading)
-    return ranges.unit_of(ranges.shift(_first(reading.today, unit), unit, reading.rule.shift), unit)
+    """Last week, this month, next year: the unit that holds today, moved; or its beginning, middle or end."""
+    first = ranges.unit_of(reading.today, reading.unit)[0]
+    return _maybe_part(
+        reading, ranges.unit_of(ranges.shift(first, reading.unit, reading.shift), reading.unit)
+    )
 
 
-def _near_weekend(reading: Reading) -> Days:
+def _weekend(reading: Reading) -> Days:
     """The weekend: this week's, or the one before when the clause is about the past and it has not begun."""
     days = ranges.unit_of(reading.today, "weekend")
     if reading.tense() == "past" and days[0] > reading.today:
@@ -107,35 +68,32 @@ def _near_weekend(reading: Reading) -> Days:
     return days
 
 
-def _first(day: date, unit: str) -> date:
-    """A day from which months can be counted without losing any."""
-    return day.replace(day=1) if unit in ("month", "quarter", "year", "decade", "century") else day
-
-
 def _distance(reading: Reading) -> Days | TimeSpan | None:
-    """N units ago (shift -1) or from now (+1)."""
-    if _is_duration(reading):
+    """Some units ago (shift -1) or from now (+1). Done in three days, not seen in three days: no time to come."""
+    if reading.rule.mode == "near" and reading.rule.shift > 0 and reading.tense() == "past":
         return None
-    return _at_distance(reading, (reading.number("n") if reading.has("n") else 1) * reading.rule.shift)
-
-
-def _is_duration(reading: Reading) -> bool:
-    """Done in three days, not seen in three days: no time to come."""
-    return reading.rule.mode == "near" and reading.rule.shift > 0 and reading.tense() == "past"
-
-
-def _at_distance(reading: Reading, count: int) -> Days | TimeSpan:
-    """The unit that holds the moment `count` units off; with a second part ("and 2 months") the finer of both."""
-    steps = [(reading.unit, count)]
-    if reading.has("unit2"):
-        steps.append((reading.name("unit", "unit2"), reading.number("n2") * reading.rule.shift))
-    at, finest = reading.now, steps[-1][0]
-    for unit, off in steps:
+    if reading.has("half"):
+        return _half(reading)
+    if reading.has("vague"):
+        return _vague(reading)
+    at, steps = reading.now, _steps(reading)
+    for unit, count in steps:
+        off = count * reading.rule.shift
         if unit in _CLOCK:
             at += timedelta(seconds=off * _CLOCK[unit])
         else:
             at = datetime.combine(ranges.shift(at.date(), unit, off), at.timetz())
-    return _moment(at, finest) if finest in _CLOCK else ranges.unit_of(at.date(), finest)
+    finest = min((unit for unit, _ in steps), key=_UNITS.index)
+    if finest in _CLOCK:
+        return _moment(at, finest)
+    return ranges.unit_of(at.date(), "day" if reading.has("exact") else _AS_YEAR.get(finest, finest))
+
+
+def _steps(reading: Reading) -> list[tuple[str, int]]:
+    """The units of an amount with their numbers; a unit alone is one of it ("an hour" without the "an")."""
+    chain = reading.grammar.step.finditer(reading.parts.get("chain", ""))
+    steps = [replace(reading, parts=read_parts(step)) for step in chain] or [reading]
+    return [(step.unit, step.number("n") if step.has("n") else 1) for step in steps]
 
 
 def _moment(at: datetime, unit: str) -> TimeSpan:
@@ -147,7 +105,7 @@ def _moment(at: datetime, unit: str) -> TimeSpan:
 
 
 def _half(reading: Reading) -> Days | TimeSpan:
-    """Half a year ago; with a second part ("a year and a half ago") that many months more."""
+    """Half a year ago, a year and a half ago."""
     unit, sign = reading.unit, reading.rule.shift
     whole = reading.number("n") if reading.has("n") else 0
     if unit == "year":
@@ -158,11 +116,9 @@ def _half(reading: Reading) -> Days | TimeSpan:
     return _moment(at, "minute") if unit in _CLOCK else ranges.unit_of(at.date(), "day")
 
 
-def _vague(reading: Reading) -> Days | TimeSpan | None:
+def _vague(reading: Reading) -> Days | TimeSpan:
     """A few days ago: from the most to the least that the word may mean."""
-    if _is_duration(reading):
-        return None
-    least, most = cast(tuple[int, int], reading.words["vague"][reading.parts["vague"]])
+    least, most = cast(tuple[int, int], reading.value("vague"))
     unit, sign = reading.unit, reading.rule.shift
     if unit in _CLOCK:
         near, far = (
@@ -176,13 +132,13 @@ def _vague(reading: Reading) -> Days | TimeSpan | None:
     return min(near_days[0], far_days[0]), max(near_days[1], far_days[1]), near_days[2]
 
 
-def _rolling(reading: Reading) -> Days | TimeSpan:
+def _rolling(reading: Reading) -> Days | TimeSpan | None:
     """The last three days, the next two weeks: from today, today included."""
+    unit, sign = reading.unit, reading.shift
     if reading.has("vague"):
-        count = cast(tuple[int, int], reading.words["vague"][reading.parts["vague"]])[1]
+        count = cast(tuple[int, int], reading.value("vague"))[1]
     else:
         count = reading.number("n") if reading.has("n") else 1
-    unit, sign = reading.unit, reading.rule.shift
     if unit in _CLOCK:
         ends = sorted((reading.now, reading.now + timedelta(seconds=sign * count * _CLOCK[unit])))
         return TimeSpan(ends[0].astimezone(UTC), ends[1].astimezone(UTC), grain="hour")
@@ -191,19 +147,24 @@ def _rolling(reading: Reading) -> Days | TimeSpan:
 
 
 def _weekday(reading: Reading) -> Days:
-    wanted, today, mode = reading.number("weekday"), reading.today, reading.rule.mode
+    """A weekday; with a number so many weeks off ("Monday two weeks ago", "a week from Friday")."""
+    wanted, today, mode = reading.number("weekday"), reading.today, reading.mode
+    shift = reading.rule.shift if not reading.has("n") else reading.rule.shift * reading.number("n")
     if mode == "week":
-        day = today + timedelta(days=wanted - today.weekday() + 7 * reading.rule.shift)
-        return day, day, "day"
+        weeks = shift or reading.shift
+        return ranges.unit_of(today + timedelta(days=wanted - today.weekday() + 7 * weeks), "day")
     if mode == "near":
         ahead = reading.tense() == "future"
         day = _weekday_after(today, wanted) if ahead else _weekday_before(today + timedelta(days=1), wanted)
     elif mode == "past":
         day = _weekday_before(today, wanted)
+        # The last of two is one week before the last.
+        shift += 1 if reading.has("n") else 0
     else:
         day = _weekday_after(today if mode == "next" else today - timedelta(days=1), wanted)
-    day += timedelta(days=7 * reading.rule.shift)
-    return day, day, "day"
+    # "The Tuesday before last".
+    shift += max(abs(reading.shift) - 1, 0) * (1 if reading.shift > 0 else -1) if reading.has("shift") else 0
+    return ranges.unit_of(day + timedelta(days=7 * shift), "day")
 
 
 def _weekday_before(day: date, wanted: int) -> date:
@@ -216,17 +177,17 @@ def _weekday_after(day: date, wanted: int) -> date:
 
 def _in_year(reading: Reading, build: Callable[[int], Days]) -> Days:
     """What returns every year, in the year that is meant."""
-    if reading.has("year"):
-        return build(reading.number("year"))
-    mode, today = reading.rule.mode, reading.today
-    if mode in ("year", "this"):
-        return build(today.year + reading.rule.shift)
+    if reading.says_year:
+        return build(reading.year)
+    mode, today = reading.mode, reading.today
+    if mode == "year":
+        return build(today.year + reading.shift)
     candidates = [days for year in range(today.year - 4, today.year + 5) if (days := _or_none(build, year))]
     if mode == "past":
         return max(days for days in candidates if days[1] < today)
     if mode == "next":
         return min(days for days in candidates if days[0] > today)
-    tense = reading.tense()
+    tense = "unknown" if mode == "this" else reading.tense()
     if tense == "past":
         return max(days for days in candidates if days[0] <= today)
     if tense == "future":
@@ -257,7 +218,7 @@ def _date(reading: Reading) -> Days:
 
 def _on_weekday(reading: Reading, build: Callable[[int], Days]) -> Days | None:
     """A day without a year whose weekday is said: of this year and those beside it, the nearest that fits."""
-    if reading.has("year") or not reading.has("weekday"):
+    if reading.says_year or reading.mode == "year" or not reading.has("weekday"):
         return None
     wanted, today = reading.number("weekday"), reading.today
     years = (_or_none(build, year) for year in range(today.year - 1, today.year + 2))
@@ -265,28 +226,42 @@ def _on_weekday(reading: Reading, build: Callable[[int], Days]) -> Days | None:
     return min(fitting, key=lambda days: _days_off(days, today), default=None)
 
 
+def _week_of(reading: Reading) -> Days:
+    """The week of 3 March: from Monday to Sunday."""
+    return ranges.unit_of(_date(reading)[0], "week")
+
+
+def _week(reading: Reading) -> Days:
+    """Week 14 of a year, as ISO 8601 counts."""
+    number_ = reading.number("week_no")
+
+    def build(year: int) -> Days:
+        return ranges.unit_of(date.fromisocalendar(year, number_, 1), "week")
+
+    return build(reading.year if reading.says_year else reading.today.year)
+
+
 def _holiday(reading: Reading) -> Days:
-    month, day = cast(tuple[int, int], reading.words["holiday"][reading.parts["holiday"]])
+    month, day = cast(tuple[int, int], reading.value("holiday"))
     return _in_year(reading, lambda year: ranges.unit_of(date(year, month, day), "day"))
 
 
+def _day_of_unit(reading: Reading) -> Days:
+    """The 1st of last month."""
+    day = _unit(reading)[0].replace(day=reading.number("day"))
+    return ranges.unit_of(day, "day")
+
+
 def _day_of_month(reading: Reading) -> Days:
-    """On the 5th: of this month, or of the one before or after it."""
-    months = (ranges.shift(reading.today.replace(day=1), "month", count) for count in (-2, -1, 0, 1, 2))
-    wanted = reading.number("day")
-    days = [day for month in months if (day := _day_in(month, wanted))]
-    if reading.tense() == "future":
-        day = min(day for day in days if day >= reading.today)
-    else:
-        day = max(day for day in days if day <= reading.today)
-    return day, day, "day"
-
-
-def _day_in(month: date, day: int) -> date | None:
-    try:
-        return month.replace(day=day)
-    except ValueError:
-        return None
+    """On the 5th: of this month, or of one before or after it; the nearest where the clause does not say."""
+    wanted, today, tense = reading.number("day"), reading.today, reading.tense()
+    months = (ranges.shift(today.replace(day=1), "month", count) for count in (-2, -1, 0, 1, 2))
+    days = [first.replace(day=wanted) for first in months if wanted <= ranges.unit_of(first, "month")[1].day]
+    if tense == "past":
+        days = [day for day in days if day <= today]
+    elif tense == "future":
+        days = [day for day in days if day >= today]
+    return ranges.unit_of(min(days, key=lambda day: abs(day - today)), "day")
 
 
 def _date_range(reading: Reading) -> Days:
@@ -295,10 +270,27 @@ def _date_range(reading: Reading) -> Days:
     first_month, first_day, last_day = reading.number("month"), reading.number("day"), reading.number("day2")
 
     def build(year: int) -> Days:
-        later = year + (last_month < first_month)
-        return date(year, first_month, first_day), date(later, last_month, last_day), "day"
+        return (
+            date(_first_year(reading, year), first_month, first_day),
+            date(year, last_month, last_day),
+            "day",
+        )
 
-    return _in_year(reading, build)
+    return _in_year(_of_last_year(reading), build)
+
+
+def _of_last_year(reading: Reading) -> Reading:
+    """The year of a range is that of its end."""
+    ends = reading.parts.get("year2")
+    return replace(reading, parts={**reading.parts, "year": ends}) if ends else reading
+
+
+def _first_year(reading: Reading, last: int) -> int:
+    """The year in which a range begins that ends in the year `last`."""
+    if reading.has("year") and reading.has("year2") and reading.parts["year"] != reading.parts["year2"]:
+        return reading.year
+    turned = reading.has("month2") and reading.number("month2") < reading.number("month")
+    return last - turned
 
 
 def _month(reading: Reading) -> Days:
@@ -310,42 +302,43 @@ def _month_range(reading: Reading) -> Days:
     first, last = reading.number("month"), reading.number("month2")
 
     def build(year: int) -> Days:
-        return ranges.month(year, first)[0], ranges.month(year + (last < first), last)[1], "month"
+        return ranges.month(_first_year(reading, year), first)[0], ranges.month(year, last)[1], "month"
 
-    return _in_year(reading, build)
+    return _in_year(_of_last_year(reading), build)
 
 
 def _season(reading: Reading) -> Days:
-    name = reading.name("season")
-    if reading.rule.mode == "this":
-        seasons = (ranges.season(reading.today.year + count, name) for count in (-1, 0, 1))
-        return _maybe_part(reading, min(seasons, key=lambda days: _days_off(days, reading.today)))
+    name = str(reading.value("season"))
     return _maybe_part(reading, _in_year(reading, lambda year: ranges.season(year, name)))
 
 
 def _quarter(reading: Reading) -> Days:
-    number_ = reading.number("quarter" if reading.has("quarter") else "ordinal")
-    return _in_year(reading, lambda year: ranges.quarter(year, number_))
+    """A quarter or a half of a year."""
+    nth = reading.number("quarter" if reading.has("quarter") else "ordinal")
+    if reading.has("unit") and reading.unit == "half":
+        return _in_year(reading, lambda year: ranges.half(year, nth))
+    return _in_year(reading, lambda year: ranges.quarter(year, nth))
 
 
 def _year(reading: Reading) -> Days:
-    return _maybe_part(reading, ranges.years(reading.number("year")))
+    return _maybe_part(reading, ranges.years(reading.year))
 
 
 def _year_range(reading: Reading) -> Days:
     return date(reading.number("year"), 1, 1), date(reading.number("year2"), 12, 31), "year"
 
 
-def _part_of_unit(reading: Reading) -> Days:
-    """The beginning of this year, the end of last month."""
-    return _maybe_part(reading, _unit(reading))
-
-
 def _decade(reading: Reading) -> Days:
     """The 1990s; with two digits those of the last century. The 1800s and 1900s are whole centuries."""
-    year = reading.number("decade") if reading.has("decade") else reading.number("ordinal")
+    year = reading.number("decade")
     year += 1900 if year < 100 else 0
     return _maybe_part(reading, ranges.years(year, 100 if year % 100 == 0 and year < 2000 else 10))
+
+
+def _century(reading: Reading) -> Days:
+    """The 19th century: 1801 to 1900."""
+    nth = reading.number("n")
+    return _maybe_part(reading, (date(100 * nth - 99, 1, 1), date(100 * nth, 12, 31), "year"))
 
 
 def _nth(reading: Reading) -> Days:
@@ -367,12 +360,9 @@ def _maybe_part(reading: Reading, days: Days) -> Days:
 
 
 _ACTIONS: dict[str, Callable[[Reading], Days | TimeSpan | None]] = {
-    "nothing": _nothing,
     "day": _day,
     "unit": _unit,
     "distance": _distance,
-    "half": _half,
-    "vague": _vague,
     "rolling": _rolling,
     "weekday": _weekday,
     "date": _date,
@@ -385,7 +375,12 @@ _ACTIONS: dict[str, Callable[[Reading], Days | TimeSpan | None]] = {
     "quarter": _quarter,
     "year": _year,
     "year_range": _year_range,
-    "part_of_unit": _part_of_unit,
+    "part_of_unit": _unit,
+    "weekend": _weekend,
+    "week": _week,
+    "week_of": _week_of,
+    "day_of_unit": _day_of_unit,
+    "century": _century,
     "decade": _decade,
     "nth": _nth,
 }
