@@ -1,6 +1,7 @@
 -- name: alone
--- No other transaction writes or deletes facts of this bank until this one ends.
-SELECT pg_advisory_xact_lock(hashtextextended('facts', %(bank)s))
+-- No other transaction writes or deletes facts of this bank until this one ends. Plans may be kept in it, see
+-- operations.fence: else what goes by foreign key is planned for each row.
+SELECT pg_advisory_xact_lock(hashtextextended('facts', %(bank)s)), set_config('plan_cache_mode', 'auto', true)
 
 -- name: alone_for
 -- audience: an operation asks whether its own documents are there
