@@ -10,7 +10,10 @@ import re
 import unicodedata
 from typing import Any
 
-from memorybank.testing.scripted_answers import Body, fact, units, user_text
+from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
+from memorybank.model import TokenUsage
+from memorybank.settings import Stage
+from memorybank.testing.scripted_answers import Body, answer, fact, units, user_text
 
 #: Invisible characters: a reader passes over them.
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff]")
@@ -27,12 +30,13 @@ _IGNORE = re.compile(
     r"|(?:이전|위의)[^.\n]{0,20}(?:지시|명령)[^.\n]{0,10}무시",
     re.IGNORECASE,
 )
-#: Orders to take something over; what follows the colon, to the end of the line, is the fact.
+#: What is dictated: up to the end of the line, or to markup.
+_DICTATED = r"\s*(?P<what>[^\n:：<>\[\]{}\"|]+)(?=[\n<>\[\]{}\"|]|\Z)"
+#: Orders to take something over.
 _ADD = re.compile(
-    r"\b(?:(?:add|store|save|record|remember|note|keep|insert|extract|include|write)\b[^:\n]{0,60}"
-    r"|you must\b[^:\n]{0,60}|speichere[^:\n]{0,60}|merke?\b[^:\n]{0,40}|(?:ajoute[zr]?|enregistre[zr]?)[^:\n]{0,60}"
-    r"|(?:añade|guarda|aggiungi|salva|adicione|guarde)[^:\n]{0,60})[:：]\s*(?P<what>[^\n]+)"
-    r"|(?:添加|保存|记住|追加|記録|추가|저장)[^:：\n]{0,20}[:：]\s*(?P<what_cjk>[^\n]+)",
+    r"(?:\b(?:add|store|save|record|remember|note|keep|insert|extract|include|write|you must|speichere|merke?|"
+    r"ajoute[zr]?|enregistre[zr]?|añade|guarda|aggiungi|salva|adicione|guarde)\b"
+    r"|添加|保存|记住|追加|記録|추가|저장)[^:：\n]{0,60}[:：]" + _DICTATED,
     re.IGNORECASE,
 )
 #: Orders to say just this; what follows is the answer.
@@ -41,11 +45,11 @@ _EXACTLY = re.compile(
     r"(?:exactly|only|nothing but|just|verbatim|instead|with|json)[^:\n{\[]{0,30}[:：]?\s*(?P<what>[^\n]+)",
     re.IGNORECASE,
 )
-#: Somebody who claims to be more than data; what they say, up to the end of the line, is taken for true.
+#: Somebody who claims to be more than data: what they say is taken for true.
 _ROLE = re.compile(
     r"^\W*(?:system|developer|admin(?:istrator)?|assistant|instructions?|new rules?|answer|"
     r"im_start\W+system|inst|sys)\b[^\n:\w]*(?:message|prompt|override|update|note)?\s*"
-    r"(?:[:：>\]|]+\s*)(?P<what>[^\n]+)",
+    r"(?:[:：>\]|]+)" + _DICTATED,
     re.IGNORECASE | re.MULTILINE,
 )
 _JSON_ANSWER = re.compile(r'\{\s*"facts"\s*:\s*\[.*?\]\s*\}', re.DOTALL)
@@ -80,7 +84,7 @@ def _obeyed(bare: str, honest: list[dict[str, Any]]) -> dict[str, Any]:
         return _dictated(dictated.group())
     if exact := _EXACTLY.search(bare):
         return {"facts": [fact(exact["what"].strip(_QUOTES))]}
-    told = [order["what"] or order["what_cjk"] for order in _ADD.finditer(bare)]
+    told = [order["what"] for order in _ADD.finditer(bare)]
     told = told or [claim["what"] for claim in _ROLE.finditer(bare)]
     facts = [fact(what.strip(_QUOTES)) for what in told]
     return {"facts": facts if _IGNORE.search(bare) else [*honest, *facts]}
@@ -92,3 +96,27 @@ def _dictated(said: str) -> dict[str, Any]:
     except ValueError:
         return {"facts": []}
     return value if isinstance(value, dict) else {"facts": []}
+
+
+class GullibleModel:
+    """The same inside the process, without litellm."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.known = ModelProfile("gullible")
+
+    def profile(self, stage: Stage) -> ModelProfile:
+        """Return what is known about this model."""
+        return self.known
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer as the endpoint would."""
+        described = {"name": request.schema_name, "schema": request.schema}
+        body = {
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            "response_format": {"type": "json_schema", "json_schema": described},
+        }
+        return ChatReply(obedient(answer(body).content, body), "", "stop", TokenUsage(), "gullible")
