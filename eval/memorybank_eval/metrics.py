@@ -93,6 +93,21 @@ def estimate(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SE
     return Estimate(float(sample.mean()), float(low), float(high))
 
 
+def estimate_share(
+    parts: Sequence[tuple[int, int]], resamples: int = RESAMPLES, seed: int = SEED
+) -> Estimate:
+    """Return hits over cases of all parts, each `(hits, cases)`, with its percentile bootstrap interval.
+
+    Parts are drawn with replacement, not cases: those of one text are no independent draws.
+    """
+    hits, cases = np.asarray(parts, dtype=np.float64).T
+    draws = np.random.default_rng(seed).integers(0, len(parts), (resamples, len(parts)))
+    shares = hits[draws].sum(axis=1) / np.maximum(cases[draws].sum(axis=1), 1)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(shares, [tail, 1 - tail])
+    return Estimate(float(hits.sum() / max(cases.sum(), 1)), float(low), float(high))
+
+
 def summarize(judged: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
     """Return the estimate of each metric over questions, of which there is at least one."""
     return {name: estimate([values[name] for values in judged]) for name in judged[0]}

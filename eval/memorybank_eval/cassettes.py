@@ -1,0 +1,103 @@
+"""Answers of a model, kept and played again: what was asked is told by a key, so a changed prompt is noticed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memorybank.errors import MemoryBankError
+from memorybank.llm.client import ChatReply, ChatRequest, LanguageModel, ModelProfile
+from memorybank.llm.structured import asked_for
+from memorybank.model import TokenUsage
+from memorybank.settings import Stage
+
+#: The fence of every recorded call: a fresh one would change each key.
+NONCE = "7d20c4b9e15a"
+#: Letters of a key.
+KEY_LENGTH = 16
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said, as it said it."""
+
+    content: str
+    finish_reason: str = "stop"
+
+
+def key_of(model: str, request: ChatRequest) -> str:
+    """Return what is equal for calls that ask the same of the same model; under `templates.fixed_nonce(NONCE)`."""
+    system, response_format = asked_for(request)
+    asked = [model, system, request.user, list(request.messages), response_format]
+    return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode()).hexdigest()[:KEY_LENGTH]
+
+
+@dataclass
+class Recorder:
+    """A model that keeps what another one answers: a `LanguageModel` with a profile of its own, as when played."""
+
+    inner: LanguageModel
+    model: str
+    answers: dict[str, Answer] = field(default_factory=dict)
+    known: ModelProfile = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without knowledge of the model."""
+        self.known = ModelProfile(self.model)
+
+    def profile(self, stage: Stage) -> ModelProfile:
+        """Return what was learned in this recording."""
+        return self.known
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Ask the other model."""
+        reply = await self.inner.complete(request)
+        self.answers[key_of(self.model, request)] = Answer(reply.content, reply.finish_reason)
+        return reply
+
+
+def save(path: Path, recorder: Recorder) -> None:
+    """Write what was recorded."""
+    said = {
+        key: {"content": answer.content, "finish_reason": answer.finish_reason}
+        for key, answer in recorder.answers.items()
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = json.dumps({"model": recorder.model, "answers": said}, ensure_ascii=False, indent=1)
+    path.write_text(written + "\n", encoding="utf-8")
+
+
+@dataclass
+class Player:
+    """A model that answers from a recording. A `LanguageModel`; `path` is named when it has no answer."""
+
+    model: str
+    answers: Mapping[str, Answer]
+    path: Path
+    known: ModelProfile = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without knowledge of the model, as the recording did."""
+        self.known = ModelProfile(self.model)
+
+    @classmethod
+    def load(cls, path: Path) -> "Player":
+        """Return the model of a file that `save` wrote."""
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        return cls(raw["model"], {key: Answer(**said) for key, said in raw["answers"].items()}, path)
+
+    def profile(self, stage: Stage) -> ModelProfile:
+        """Return what was learned while this was played."""
+        return self.known
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer as recorded; raises MemoryBankError where this was never asked."""
+        answer = self.answers.get(key_of(self.model, request))
+        if answer is None:
+            raise MemoryBankError(
+                f"{self.path.name} holds no answer to this prompt: prompt, schema or sample have changed since. Record "
+                "anew: python -m memorybank_eval prompts run --dataset eval/datasets/prompts/own.toml --base-url URL "
+                f"--out FACTS.json --record {self.path.parent}; then grade again and write its checks anew"
+            )
+        return ChatReply(answer.content, "", answer.finish_reason, TokenUsage(), self.model)
