@@ -32,27 +32,22 @@ def near(batch: np.ndarray, stored: np.ndarray) -> list[Near]:
     """
     if not batch.size:
         return []
-    others = np.concatenate([stored, batch]) if stored.size else batch
-    known = len(others) - len(batch)
-    cosines = batch @ others.T
+    known = len(stored)
     # A fact is compared with those before it only: each pair once, never itself.
-    cosines[:, known:][np.triu_indices(len(batch))] = -1.0
-    return [found for source in range(len(batch)) for found in _best(source, cosines[source], known)]
-
-
-def _best(source: int, cosines: np.ndarray, known: int) -> list[Near]:
-    places = np.flatnonzero(cosines >= MINIMUM_COSINE)
-    if len(places) > CANDIDATES:
-        places = places[np.argpartition(-cosines[places], CANDIDATES)[:CANDIDATES]]
-    ordered = places[np.argsort(-cosines[places], kind="stable")]
+    cosines = (
+        np.hstack([batch @ stored.T, np.tril(batch @ batch.T, -1)]) if known else np.tril(batch @ batch.T, -1)
+    )
+    sources, places = np.nonzero(cosines >= MINIMUM_COSINE)
+    likeness = cosines[sources, places]
+    order = np.lexsort((places, -likeness, sources))
+    sources, places, likeness = sources[order], places[order], likeness[order]
+    rank = np.arange(len(sources)) - np.searchsorted(sources, sources)
+    best = rank < CANDIDATES
     return [
-        Near(
-            source,
-            int(place) - known if place >= known else int(place),
-            bool(place >= known),
-            min(1.0, float(cosines[place])),
+        Near(source, place - known if place >= known else place, place >= known, min(1.0, cosine))
+        for source, place, cosine in zip(
+            sources[best].tolist(), places[best].tolist(), likeness[best].tolist(), strict=True
         )
-        for place in ordered
     ]
 
 

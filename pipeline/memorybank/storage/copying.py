@@ -55,6 +55,11 @@ def halfvec_bytes(vectors: np.ndarray) -> np.ndarray:
     return wide.view(halfvec(dimensions)).reshape(count)
 
 
+def literal(values: Iterable[object]) -> str:
+    """Return numbers or ids as PostgreSQL reads an array: for lists, whose items psycopg would each turn into text."""
+    return f"{{{','.join(map(str, values))}}}"
+
+
 def uuids(ids: Iterable[UUID]) -> np.ndarray:
     """Return ids as they are on the wire."""
     return np.frombuffer(b"".join(one.bytes for one in ids), UUID_BYTES)

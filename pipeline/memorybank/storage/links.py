@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from memorybank.storage.copying import literal
 from memorybank.storage.queries import Connection, execute
 
 SEMANTIC, CAUSED_BY = "semantic", "caused_by"
@@ -25,9 +26,9 @@ async def add(connection: Connection, bank: int, links: Sequence[Link]) -> int:
         return 0
     parameters = {
         "bank": bank,
-        "sources": [link.source for link in links],
-        "targets": [link.target for link in links],
-        "kinds": [link.kind for link in links],
-        "weights": [link.weight for link in links],
+        "sources": literal(link.source for link in links),
+        "targets": literal(link.target for link in links),
+        "kinds": literal(link.kind for link in links),
+        "weights": literal(link.weight for link in links),
     }
     return await execute(connection, "links.add", parameters)

@@ -13,7 +13,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from memorybank.ids import new_id
-from memorybank.storage.copying import copy_records
+from memorybank.storage.copying import copy_records, literal
 from memorybank.storage.queries import Connection, execute, fetch_all
 from memorybank.storage.units import NewUnit
 
@@ -46,7 +46,7 @@ async def beside(connection: Connection, bank: int, audience_id: int, statements
     """Let a transaction write these statements: nobody deletes facts of the bank, nobody else writes the same ones."""
     buckets = sorted({statement[0] % BUCKETS for statement in statements})
     await fetch_all(
-        connection, "mentions.beside", {"bank": bank, "audience_id": audience_id, "buckets": buckets}
+        connection, "mentions.beside", {"bank": bank, "audience_id": audience_id, "buckets": literal(buckets)}
     )
 
 

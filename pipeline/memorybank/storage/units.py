@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from memorybank.storage import copying
+from memorybank.storage import copying, packed
 from memorybank.storage.queries import Connection, fetch_all, load
 
 #: Places that a chunk has for its facts: the address of a unit is its chunk's ordinal times this, plus its index.
@@ -126,13 +126,14 @@ async def newest_vectors(
     """Return the vectors of the newest units of an audience, at most `limit`."""
     parameters = {"bank": bank, "audience_id": audience_id, "model": model, "limit": limit}
     # Megabytes: in the text form of the protocol each byte would be two letters.
-    async with connection.cursor(binary=True) as cursor:
+    async with packed.cursor(connection) as cursor:
         await cursor.execute(load()["units.newest_vectors"].sql, parameters)
-        row = await cursor.fetchone() or {}
+        [row] = await cursor.fetchall()
+    none = np.empty(0, np.int32)
     return StoredVectors(
-        np.array(row.get("documents") or [], np.int64),
-        np.array(row.get("positions") or [], np.int64),
-        copying.floats(row.get("packed") or b"", dimensions),
+        row["documents"] if row["packed"] else none,
+        row["positions"] if row["packed"] else none,
+        copying.floats(row["packed"] or b"", dimensions),
     )
 
 
@@ -145,8 +146,8 @@ async def at(
     parameters = {
         "bank": bank,
         "audience_id": audience_id,
-        "documents": [document for document, _ in addresses],
-        "positions": [position for _, position in addresses],
+        "documents": copying.literal(document for document, _ in addresses),
+        "positions": copying.literal(position for _, position in addresses),
     }
     rows = await fetch_all(connection, "units.at", parameters)
     return {(row["document_number"], row["position"]): (row["id"], row["fact_type"]) for row in rows}
