@@ -182,7 +182,7 @@ class MemoryBank:
     async def clear(self, bank_id: str, fact_type: str | None, viewer: Viewer) -> int:
         """Forget all memories of a bank, or of one type; its profile and configuration stay."""
         async with self.changing(bank_id) as (connection, bank):
-            return await forget.clear(connection, bank.id, fact_type, viewer)
+            return await forget.clear(connection, bank.id, fact_type, viewer, clock.now())
 
     # --- documents ---
 
@@ -193,6 +193,14 @@ class MemoryBank:
         if deleted is None:
             raise NotFound(f"Document '{document_id}' not found")
         return deleted
+
+    async def reprocess_document(self, bank_id: str, document_id: str, viewer: Viewer) -> Submitted:
+        """Queue the extraction anew of a document; raises NotFound, and BadRequest where its text is not kept."""
+        async with self.reading(bank_id) as (connection, bank):
+            document = await documents.find(connection, bank.id, normalize(document_id), viewer)
+        if document is None:
+            raise NotFound(f"Document '{document_id}' not found")
+        return await self._retain.again(bank, document)
 
     async def retag_document(
         self, bank_id: str, document_id: str, tags: Sequence[str], viewer: Viewer

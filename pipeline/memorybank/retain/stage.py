@@ -15,13 +15,15 @@ from memorybank.operations import PRIORITY_BACKGROUND, PRIORITY_INTERACTIVE, Kin
 from memorybank.retain import intake, payload, staging
 from memorybank.retain.intake import Accepted
 from memorybank.retain.job import Job
-from memorybank.retain.payload import Batch, Staged
+from memorybank.retain.payload import REPROCESS, Batch, DocumentPart, Staged
 from memorybank.retain.work import Extractor
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings, resolve_bank, strategy_named
 from memorybank.storage import banks, chunks, operations, retains
+from memorybank.storage.documents import Held
 from memorybank.storage.operations import NewOperation
 from memorybank.storage.pool import Database
+from memorybank.text import count_tokens
 
 #: A request with more characters is checked, cut and counted in a thread: it would hold up the event loop.
 LONG_REQUEST_CHARS = 100_000
@@ -100,6 +102,22 @@ class Retain:
             raise BadRequest("operation_id cannot be used with items of several strategies")
         replay = await self._replay(bank, wanted) if wanted else None
         return replay or await self._queue(Request(bank, audience_id, accepted, wanted, interactive), groups)
+
+    async def again(self, bank: Bank, document: Held) -> Submitted:
+        """Queue a document to be read again as it is stored; raises BadRequest where its text is not kept.
+
+        Its old facts stay until the new ones are there.
+        """
+        if document.original_text is None:
+            raise BadRequest(f"document '{document.id}' cannot be read again: its text is not stored")
+        part = DocumentPart(document.id, (), REPROCESS)
+        batch = Batch(clock.now(), document.retain_params.get("strategy"), (part,))
+        child = intake.Child(batch, await asyncio.to_thread(count_tokens, document.original_text))
+        request = Request(bank, document.audience_id, Accepted(()), None, interactive=False)
+        parent, *children = family(request, [child], new_id())
+        async with self.database.transaction() as connection:
+            await operations.submit(connection, [parent, *children])
+        return Submitted(parent.id, (parent.id,), tuple(child.id for child in children), child.items)
 
     def limits(self, bank: Bank) -> intake.Limits:
         """Return what items of a bank must keep to."""

@@ -28,8 +28,8 @@ from memorybank.storage.units import MAX_ORDINAL
 
 #: What stands between the items of a document, and between its text and what is appended.
 BETWEEN = "\n\n"
-#: Why a document is left out although nothing is wrong: a later request was faster.
-STALE = "stale"
+#: Why a document is left out although nothing is wrong: a later request was faster, or it was deleted meanwhile.
+STALE, FORGOTTEN = "stale", "forgotten"
 #: What the history of a document says of an operation.
 ACTS = {REPLACE: Act.RETAIN, APPEND: Act.APPEND, REPROCESS: Act.REPROCESS}
 
@@ -46,7 +46,7 @@ class _Tally:
 
     def skip(self, reason: str, message: str) -> None:
         self.skipped[reason] += 1
-        if reason != STALE:
+        if reason not in (STALE, FORGOTTEN):
             self.errors.append(message)
 
 
@@ -73,8 +73,12 @@ async def stage(connection: Connection, claim: Claim, batch: Batch, config: Bank
     replaced = [part.id for part in batch.documents if part.update_mode != APPEND]
     await mentions.alone_for(connection, claim.bank, replaced)
     held = await documents.lock(connection, claim.bank, [part.id for part in batch.documents])
+    wanted = await retains.awaited(connection, work.operation)
     for part in sorted(batch.documents, key=lambda part: part.id):
-        await _stage_document(work, part, held.get(part.id), tally)
+        if part.id in wanted:
+            await _stage_document(work, part, held.get(part.id), tally)
+        else:
+            tally.skip(FORGOTTEN, "")
     staged = Staged(
         strategy=batch.strategy,
         documents=tuple(part.id for part in batch.documents),

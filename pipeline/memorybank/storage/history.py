@@ -10,9 +10,8 @@ from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
-from memorybank.audience import Viewer
 from memorybank.ids import new_id
-from memorybank.storage.queries import Connection, Row, execute, fetch_all
+from memorybank.storage.queries import Connection, execute
 
 
 class Act(StrEnum):
@@ -61,18 +60,3 @@ async def count(
     if facts:
         parameters = {"operation": operation, "documents": list(facts), "facts": list(facts.values())}
         await execute(connection, f"history.{what}", parameters)
-
-
-async def of_document(
-    connection: Connection, bank: int, document_id: str, viewer: Viewer, limit: int, offset: int
-) -> tuple[list[Row], int]:
-    """Return a page of a document's history, the newest first, and how long it is in all."""
-    parameters = {
-        "bank": bank,
-        "document_id": document_id,
-        "limit": limit,
-        "offset": offset,
-        **viewer.parameters(),
-    }
-    rows = await fetch_all(connection, "history.of_document", parameters)
-    return [row for row in rows if row["id"] is not None], rows[0]["total"]

@@ -164,6 +164,12 @@ async def list_chunks(
     return _listing(await fetch_all(connection, "listings.list_chunks", parameters))
 
 
+async def list_history(connection: Connection, viewer: Viewer, document: int, page: Page) -> Listing:
+    """Return what was done to a document, by its number; the newest act first."""
+    parameters = {"document": document, **viewer.parameters(), **page.parameters()}
+    return _listing(await fetch_all(connection, "history.of_document", parameters))
+
+
 async def get_chunk(connection: Connection, viewer: Viewer, chunk_id: str) -> Row:
     """Return a chunk by its public id `bank_document_ordinal`; raises NotFound."""
     head, _, ordinal = normalize(chunk_id[:MAX_CHUNK_ID_CHARS]).rpartition("_")

@@ -1,13 +1,14 @@
 """What retain reads and writes on its own operation row: its payload, and counts that outlive a round."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from memorybank.storage.queries import Connection, execute, fetch_one, fetch_row
+from memorybank.audience import Viewer
+from memorybank.storage.queries import Connection, execute, fetch_all, fetch_one, fetch_row
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,22 @@ async def submission(connection: Connection, operation_id: UUID) -> Submission |
 async def set_payload(connection: Connection, operation_id: UUID, payload: Mapping[str, Any]) -> None:
     """Replace the payload of an operation, in a transaction that holds its lease."""
     await execute(connection, "retains.set_payload", {"id": operation_id, "payload": Jsonb(dict(payload))})
+
+
+async def forget_content(
+    connection: Connection, bank: int, ids: Sequence[str] | None, viewer: Viewer
+) -> None:
+    """Take documents out of all that waits to be written, or may be tried again; None: all of them.
+
+    Before `mentions.alone`. What is being worked on sees it with `awaited`.
+    """
+    parameters = {"bank": bank, "ids": None if ids is None else list(ids), **viewer.parameters()}
+    await execute(connection, "retains.forget_content", parameters)
+
+
+async def awaited(connection: Connection, operation_id: UUID) -> set[str]:
+    """Return the documents that an operation shall still write, in a transaction that holds its lease."""
+    return {row["id"] for row in await fetch_all(connection, "retains.awaited", {"id": operation_id})}
 
 
 async def carried(connection: Connection, operation_id: UUID) -> Carried:

@@ -339,6 +339,6 @@ async def test_whatever_is_done_the_bank_holds_what_its_documents_say(said: Worl
         await walk.step()
         await walk.check()
     async with said.database.transaction() as connection:
-        await forget.clear(connection, said.bank.id, None, Viewer((said.audience,)))
+        await forget.clear(connection, said.bank.id, None, Viewer((said.audience,)), clock.now())
     walk.shelves[0].held.clear()
     await walk.check()

@@ -11,12 +11,15 @@ from memorybank.model import chunk_id
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.documents import (
     ChunkResponse,
-    ChunksQuery,
     DeleteDocumentResponse,
+    DocumentEvent,
+    DocumentHistoryResponse,
+    DocumentPage,
     DocumentResponse,
     DocumentsQuery,
     ListChunksResponse,
     ListDocumentsResponse,
+    ReprocessDocumentResponse,
     UpdateDocumentRequest,
     UpdateDocumentResponse,
 )
@@ -73,7 +76,7 @@ async def list_document_chunks(
     viewer: Viewer,
     bank_id: str,
     document_id: str,
-    asked: Annotated[ChunksQuery, Query()],
+    asked: Annotated[DocumentPage, Query()],
 ) -> ListChunksResponse:
     """List a document's chunks in order."""
     async with memory.reading(bank_id) as (connection, bank):
@@ -83,6 +86,49 @@ async def list_document_chunks(
         )
     items = [_chunk(bank_id, document_id, row) for row in found.rows]
     return ListChunksResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
+
+
+@call("GET", DOCUMENT + "/history")
+async def get_document_history(
+    memory: MemoryBank,
+    viewer: Viewer,
+    bank_id: str,
+    document_id: str,
+    asked: Annotated[DocumentPage, Query()],
+) -> DocumentHistoryResponse:
+    """List what was done to a document, the newest first."""
+    async with memory.reading(bank_id) as (connection, bank):
+        row = await listings.get_document(connection, bank.id, viewer, document_id)
+        found = await listings.list_history(
+            connection, viewer, row["number"], listings.Page(asked.limit, asked.offset)
+        )
+    items = [_event(document_id, row) for row in found.rows]
+    return DocumentHistoryResponse(
+        document_id=document_id, items=items, total=found.total, limit=asked.limit, offset=asked.offset
+    )
+
+
+def _event(document_id: str, row: Row) -> DocumentEvent:
+    return DocumentEvent(
+        document_id=document_id,
+        kind=row["kind"],
+        created_at=row["created_at"].isoformat(),
+        operation_id=str(row["operation"]) if row["operation"] else None,
+        fact_id=str(row["fact"]) if row["fact"] else None,
+        facts_added=row["facts_added"],
+        facts_removed=row["facts_removed"],
+    )
+
+
+@call("POST", DOCUMENT + "/reprocess")
+async def reprocess_document(
+    memory: MemoryBank, viewer: Viewer, bank_id: str, document_id: str
+) -> ReprocessDocumentResponse:
+    """Read a stored document again in the background; what is known of it stays until then."""
+    submitted = await memory.reprocess_document(bank_id, document_id, viewer)
+    return ReprocessDocumentResponse(
+        success=True, operation_id=str(submitted.operation_id), items_count=submitted.items_count
+    )
 
 
 def _chunk(bank_id: str, document_id: str, row: Row) -> ChunkResponse:

@@ -17,6 +17,12 @@ SET original_text = excluded.original_text, text_length = excluded.text_length, 
     updated_at = excluded.updated_at
 RETURNING number
 
+-- name: find
+-- One document that the viewer may see.
+SELECT number, id, audience_id, original_text, retain_params, tags, submitted_at
+FROM document
+WHERE bank = %(bank)s AND id = %(id)s AND (%(sees_all)s OR audience_id = ANY(%(audiences)s::bigint[]))
+
 -- name: lock_one
 -- One document that the viewer may see, held for a change.
 SELECT number FROM document

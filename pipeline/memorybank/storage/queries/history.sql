@@ -24,10 +24,8 @@ WHERE e.document = n.document AND e.operation = %(operation)s
 -- name: of_document
 -- A document's history, the newest first.
 WITH chosen AS MATERIALIZED (
-    SELECT e.* FROM document_event e JOIN document d ON d.number = e.document
-    WHERE d.bank = %(bank)s AND d.id = %(document_id)s
-      AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
-      AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
+    SELECT e.* FROM document_event e
+    WHERE e.document = %(document)s AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
 ), page AS (
     SELECT * FROM chosen ORDER BY created_at DESC, id DESC LIMIT %(limit)s OFFSET %(offset)s
 )
