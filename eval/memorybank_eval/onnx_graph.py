@@ -70,6 +70,14 @@ class Graph:
         self.nodes.append(node)
         return output
 
+    def product(self, output: str, value: str, weight: str) -> str:
+        """Add `value @ weight`, the weight as (in, out)."""
+        return self.op("MatMul", [value, weight], output)
+
+    def attend(self, output: str, hidden: str, weight: str, bias: str) -> str:
+        """Add self-attention with query, key and value in one product: weight (in, 3 in), bias (3 in)."""
+        return self.op("Attention", [hidden, weight, bias, "mask32"], output, FUSED, num_heads=HEADS)
+
 
 def linear_weight(graph: Graph, name: str, rows: int, columns: int) -> str:
     """Declare a torch linear weight (out, in), return it as (in, out); the runtime folds the transpose."""
@@ -101,8 +109,7 @@ def attention(graph: Graph, layer: str, hidden: str) -> str:
     stacked = graph.op("Concat", weights, f"{layer}.qkv", axis=0)
     weight = graph.op("Transpose", [stacked], f"{layer}.qkv.t", perm=[1, 0])
     bias = graph.op("Concat", biases, f"{layer}.qkv.bias", axis=0)
-    inputs = [hidden, weight, bias, "mask32"]
-    return graph.op("Attention", inputs, f"{layer}.attended", FUSED, num_heads=HEADS)
+    return graph.attend(f"{layer}.attended", hidden, weight, bias)
 
 
 def residual(graph: Graph, name: str, branch: str, skip: str) -> str:
@@ -118,14 +125,15 @@ def encoder_layer(graph: Graph, number: int, hidden: str) -> str:
     """One transformer block."""
     layer = f"encoder.layer.{number}"
     out = linear_weight(graph, f"{layer}.attention.output.dense.weight", HIDDEN, HIDDEN)
-    attended = graph.op("MatMul", [attention(graph, layer, hidden), out], f"{layer}.projected")
+    attended = graph.product(f"{layer}.projected", attention(graph, layer, hidden), out)
     hidden = residual(graph, f"{layer}.attention.output", attended, hidden)
     up = linear_weight(graph, f"{layer}.intermediate.dense.weight", INTERMEDIATE, HIDDEN)
-    widened = graph.op("MatMul", [hidden, up], f"{layer}.widened")
+    widened = graph.product(f"{layer}.widened", hidden, up)
     bias = graph.weight(f"{layer}.intermediate.dense.bias", INTERMEDIATE)
     active = graph.op("BiasGelu", [widened, bias], f"{layer}.active", FUSED)
     down = linear_weight(graph, f"{layer}.output.dense.weight", HIDDEN, INTERMEDIATE)
-    return residual(graph, f"{layer}.output", graph.op("MatMul", [active, down], f"{layer}.narrowed"), hidden)
+    narrowed = graph.product(f"{layer}.narrowed", active, down)
+    return residual(graph, f"{layer}.output", narrowed, hidden)
 
 
 def pooled(graph: Graph, hidden: str) -> str:
@@ -141,9 +149,9 @@ def pooled(graph: Graph, hidden: str) -> str:
     return graph.op("Div", [mean, norm], "embedding")
 
 
-def build(onnx: Any) -> Any:
-    """Return the ModelProto: `input_ids` and `attention_mask` in, `embedding` out."""
-    graph = Graph(onnx)
+def build(graph: Graph) -> Any:
+    """Fill an empty graph; return the ModelProto: `input_ids` and `attention_mask` in, `embedding` out."""
+    onnx = graph.onnx
     graph.op("Cast", ["attention_mask"], "mask32", to=onnx.TensorProto.INT32)
     hidden = embeddings(graph)
     for number in range(LAYERS):
@@ -177,7 +185,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--verify", action="store_true")
     arguments = parser.parse_args()
-    data = build(importlib.import_module("onnx")).SerializeToString(deterministic=True)
+    data = build(Graph(importlib.import_module("onnx"))).SerializeToString(deterministic=True)
     arguments.out.write_bytes(data)
     print(f"{arguments.out}: {len(data):,} bytes")
     if not arguments.verify:

@@ -40,13 +40,15 @@ def library() -> Any:
 
 async def import_library() -> Any:
     """Return litellm; a first import does not stop the event loop."""
-    return await asyncio.to_thread(library)
+    return library() if library.cache_info().currsize else await asyncio.to_thread(library)
 
 
 async def close() -> None:
     """Close the connections that litellm keeps, if it was ever used."""
     if library.cache_info().currsize:
         await library().close_litellm_async_clients()
+        # Else a later call would be given a closed one.
+        library().in_memory_llm_clients_cache.flush_cache()
 
 
 @dataclass

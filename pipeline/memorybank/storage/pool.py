@@ -4,6 +4,7 @@
 dropped connection and then times out for ever.
 """
 
+import select
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -43,7 +44,7 @@ class Database:
             open=False,
             kwargs={"row_factory": dict_row, "autocommit": True},
             configure=self._configure,
-            check=AsyncConnectionPool.check_connection,
+            check=_check,
             timeout=settings.acquire_timeout_seconds,
             name="memorybank",
         )
@@ -101,6 +102,18 @@ class Database:
         milliseconds = int(self._settings.statement_timeout_seconds * 1000)
         await connection.execute("SELECT set_config('statement_timeout', %s, false)", [str(milliseconds)])
         await register_vector_async(connection)
+
+
+async def _check(connection: AsyncConnection[DictRow]) -> None:
+    """Raise where the server has ended a connection that is to be lent.
+
+    An idle server says nothing, so only what has something to say is asked: asking each time was a sixth of all
+    statements of a retain.
+    """
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 def _worded(error: psycopg.OperationalError) -> str:

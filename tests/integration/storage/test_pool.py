@@ -17,6 +17,17 @@ async def test_a_lost_connection_says_so(database: Database) -> None:
     await database.ping()
 
 
+async def test_a_connection_that_ended_while_idle_is_not_lent(database: Database) -> None:
+    async with database.connection() as first, database.connection() as second:
+        ended = {first.info.backend_pid, second.info.backend_pid}
+    async with database.connection() as third:
+        for pid in ended - {third.info.backend_pid}:
+            await third.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        async with database.connection() as lent:
+            assert lent.info.backend_pid not in ended
+            await lent.execute("SELECT 1")
+
+
 async def test_a_deadlock_is_no_lost_connection(database: Database) -> None:
     both = asyncio.Barrier(2)
 

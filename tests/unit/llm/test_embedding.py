@@ -12,6 +12,7 @@ from memorybank.errors import ModelMalformed
 from memorybank.llm.embedding import (
     BATCH_TEXTS,
     BATCH_TOKENS,
+    INT8,
     OnnxMiniLM,
     batches,
     checked,
@@ -45,6 +46,18 @@ async def test_vectors_equal_the_reference_in_one_batch_and_alone(minilm: OnnxMi
     assert np.allclose(together[:, :8], list(REFERENCE.values()), atol=6e-5)
     assert np.allclose(together, alone, atol=1e-5)
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+
+
+def test_eight_bits_give_nearly_the_same_vectors_in_any_company_under_another_name(
+    minilm: OnnxMiniLM,
+) -> None:
+    rounded = OnnxMiniLM(INT8)
+    together = rounded.encode(list(REFERENCE))
+    alone = np.concatenate([rounded.encode([text]) for text in REFERENCE])
+    assert np.allclose(together, alone, atol=1e-5)
+    assert (np.sum(together * minilm.encode(list(REFERENCE)), axis=1) > 0.97).all()
+    assert not np.allclose(together, minilm.encode(list(REFERENCE)), atol=1e-3)
+    assert rounded.model != minilm.model
 
 
 def test_a_text_is_cut_at_256_tokens(minilm: OnnxMiniLM) -> None:
