@@ -217,6 +217,7 @@ class Job:
     async def _result(self, left: Counts, errors: Sequence[str]) -> dict[str, Any]:
         """Return what the operation did, by number: the wire's names where it has one."""
         claim = self.round.claim
+        kept = self.counts.get("facts", 0) + self.counts.get("mentions", 0)
         async with self.database.connection() as connection:
             calls, used = await llm_calls.spent(
                 connection, claim.lease.operation_id, Viewer((claim.audience_id,))
@@ -227,11 +228,11 @@ class Job:
             if name.startswith(DROPPED)
         }
         return {
-            "unit_ids_count": self.counts.get("facts", 0),
+            "unit_ids_count": kept,
             "extraction_errors_count": len(errors),
             "extraction_errors_sample": list(errors[:ERROR_SAMPLE]),
             "dropped_by_reason": dropped,
-            "facts_kept": self.counts.get("facts", 0) + self.counts.get("mentions", 0),
+            "facts_kept": kept,
             "facts_known_before": self.counts.get("mentions", 0),
             "facts_dropped": sum(dropped.values()),
             "links": self.counts.get("links", 0),
