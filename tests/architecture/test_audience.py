@@ -19,7 +19,7 @@ GUARDED = (
     "operation",
     "upload",
     "llm_call",
-    "entity_alias",
+    "entity_name",
     "unit_mention",
 )
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")

@@ -1,38 +1,25 @@
-"""Which names mean the same thing. Pure.
+"""Who is who: what the names of new facts mean. Pure.
 
-Two names are one entity when they have the same key, when one was learned as another spelling, or when the document
-itself says so: by words ("Robert Chen, aka Bob") or by a longer form of a person's name that nothing else in the
-document could mean (Okafor, J. Okafor, Dr. Okafor: Jude Okafor). Names with digits only ever equal themselves, and a
-nickname is never guessed.
+A document is read first: its spellings of one name are one where a title, an initial or a longer form that nothing
+else could mean says so, or the text itself ("Robert Chen, aka Bob"). Then each name is looked up among what the
+audience knows. The one firm meaning is taken: the name itself, or what a text has used for it. Of several, and of a
+first or last name that no text has used alone, the only one is taken that a neighbour supports: something that stood
+beside it before and is in this document too. Else the name is a new entity.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from memorybank import text
-from memorybank.storage.entities import Known, Name
+from memorybank.retain.spelling import CONCEPT, Form, another_person
+from memorybank.storage.entities import MAX_KEY_CHARS, Identity, Known, Near, Present
+from memorybank.text import fold, name_key, normalize
 
-PERSON, CONCEPT = "PERSON", "CONCEPT"
-#: Words of a person's name at most; longer chains are titles of works and names of bodies.
-MAX_NAME_WORDS = 4
-#: Longest identity key: PostgreSQL cannot index longer ones (2,700 bytes).
-MAX_KEY_CHARS = 256
+#: Rules in the order of what they say.
+_FIRMNESS = {"own": 0, "alias": 1, "same": 2, "part": 3}
 
-#: Words before a name that say that it is a person's; they are no part of it.
-_TITLES = frozenset(
-    (
-        *("mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "herr", "frau", "mme", "mlle"),
-        *("monsieur", "madame", "sr", "sra", "srta", "don", "doña", "signor", "signora"),
-    )
-)
-_SAYS_SO = re.compile(
-    r"[\s,(\"“„«]+(?:a\.?k\.?a\.?|also known as|better known as|nicknamed|alias|genannt|auch bekannt als|alias dit"
-    r"|dite?|conocid[oa] como|又名|又称|别名)[\s\"“„«:]*",
-    re.IGNORECASE,
-)
+Alias = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -43,183 +30,292 @@ class Mention:
     name: str
     kind: str = CONCEPT
     exact: bool = False
+    is_label: bool = False
+
+
+@dataclass
+class Page:
+    """The names of a document: the form of each mention, which form another stands for, what was mentioned before."""
+
+    document: int
+    form_of: dict[Mention, Form] = field(default_factory=dict)
+    stands_for: dict[Form, Form] = field(default_factory=dict)
+    before: dict[Form, Known] = field(default_factory=dict)
+
+    def meant(self, mention: Mention) -> Form:
+        """Return the form that a mention stands for."""
+        form = self.form_of[mention]
+        return form if mention.exact else self.stands_for.get(form, form)
 
     @property
-    def key(self) -> str:
-        """The identity key of the name."""
-        return text.name_key(self.name)[:MAX_KEY_CHARS]
+    def asked(self) -> dict[tuple[Form, bool], None]:
+        """The forms that must mean something, and whether only exactly that."""
+        found = dict.fromkeys((self.meant(mention), mention.exact) for mention in self.form_of)
+        return found | dict.fromkeys((form, False) for form in self.stands_for.values())
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """What names mean: `key_of` a mention is the key of its entity. `learned`: alias key, alias, entity key.
+    """What names mean. `names` are to be known by identity; `learned` is new to the audience.
 
-    `moved`: in this document, mentions of that entity belong to the entity with that key.
+    `moved`: what this document says of an entity belongs to another.
     """
 
-    names: tuple[Name, ...] = ()
-    key_of: Mapping[Mention, str] = field(default_factory=dict)
-    learned: tuple[tuple[str, str, str], ...] = ()
-    moved: tuple[tuple[int, UUID, str], ...] = ()
+    names: Mapping[Identity, str] = field(default_factory=dict)
+    meaning: Mapping[Mention, Known] = field(default_factory=dict)
+    keys: Mapping[Mention, str] = field(default_factory=dict)
+    learned: tuple[Known, ...] = ()
+    moved: tuple[tuple[int, UUID, Known], ...] = ()
 
 
-@dataclass(frozen=True)
-class Form:
-    """One spelling of a name, as the rules look at it."""
-
-    key: str
-    name: str
-    kind: str
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the key, titles left out."""
-        words = tuple(self.key.split())
-        bare = tuple(word for word in words if word not in _TITLES)
-        return bare or words
-
-    @property
-    def is_person(self) -> bool:
-        """Whether something says that this names a person: its kind, a title or an initial."""
-        return self.kind.upper() == PERSON or len(self.words) < len(self.key.split()) or self.has_initial
-
-    @property
-    def has_initial(self) -> bool:
-        """Whether the first word is a letter that stands for a name: J. Okafor."""
-        return len(self.words) > 1 and len(self.words[0]) == 1 and self.words[0].isalpha()
+def label_key(name: str) -> str:
+    """Return the key of a label: only its own letters, whatever their case."""
+    return " ".join(fold(normalize(name)).split())[:MAX_KEY_CHARS]
 
 
-def resolve(
-    mentions: Iterable[Mention],
-    known: Sequence[Known],
-    present: Sequence[Known],
-    said: Mapping[int, Sequence[tuple[str, str]]],
-) -> Resolution:
-    """Return the entity of each mention.
-
-    `known`: entities that have the key of a mention, or an alias of that key. `present`: entities that facts of the
-    same documents mention already. `said`: by document, pairs of names (canonical, other) that the text equates.
-    """
-    own = {entity.key for entity in known if entity.alias is None}
-    alias = {entity.alias: entity for entity in known if entity.alias is not None}
-    by_document: dict[int, list[Mention]] = defaultdict(list)
+def read(
+    mentions: Iterable[Mention], present: Iterable[Present], said: Mapping[int, Sequence[Alias]]
+) -> list[Page]:
+    """Return the documents of these mentions. `said`: by document, names (canonical, other) that the text equates."""
+    here: dict[int, list[Mention]] = defaultdict(list)
+    there: dict[int, list[Known]] = defaultdict(list)
     for mention in mentions:
-        if mention.key:
-            by_document[mention.document].append(mention)
-    names: dict[str, Name] = {}
-    key_of: dict[Mention, str] = {}
-    learned: dict[str, tuple[str, str, str]] = {}
-    moved: list[tuple[int, UUID, str]] = []
-    for document, here in by_document.items():
-        there = [entity for entity in present if entity.document == document]
-        same = _equated(here, there, said.get(document, ()))
-        for mention in here:
-            key = mention.key if mention.exact else same.get(mention.key, mention.key)
-            if key == mention.key and not mention.exact and key not in own and key in alias:
-                key = alias[key].key
-            key_of[mention] = key
-            names.setdefault(key, _name(key, mention, here, there, alias.values()))
-        for short, long in same.items():
-            learned[short] = (short, _written(short, here, there), long)
-            names.setdefault(long, _name(long, None, here, there, alias.values()))
-        moved += [(document, entity.id, same[entity.key]) for entity in there if entity.key in same]
-    return Resolution(tuple(names.values()), key_of, tuple(learned.values()), tuple(moved))
+        if not mention.is_label:
+            here[mention.document].append(mention)
+    for one in present:
+        there[one.document].append(one.known)
+    return [_page(document, here[document], there[document], said.get(document, ())) for document in here]
 
 
-def _equated(
-    here: Sequence[Mention], there: Sequence[Known], said: Sequence[tuple[str, str]]
-) -> dict[str, str]:
-    """Return, of one document, the key of each other spelling and the key that it stands for."""
-    forms: dict[str, Form] = {}
-    for key, name, kind in [
-        *((mention.key, mention.name, mention.kind) for mention in here if not mention.exact),
-        *((entity.key, entity.name, entity.kind) for entity in there),
-    ]:
-        if key not in forms or kind.upper() == PERSON:
-            forms[key] = Form(key, name, kind)
-    same = {text.name_key(other): text.name_key(canonical) for canonical, other in said}
-    for key, form in forms.items():
-        longer = _longer_form(form, forms.values())
-        if longer is not None:
-            same.setdefault(key, longer)
-    return {key: _end(key, same) for key in same if _end(key, same) != key}
+def _page(document: int, here: Sequence[Mention], there: Sequence[Known], said: Sequence[Alias]) -> Page:
+    before = {Form(known.identity.key, known.name, known.kind): known for known in there}
+    forms = {mention: Form.of(mention.name, mention.kind) for mention in here}
+    senses: dict[str, list[str]] = defaultdict(list)
+    for form in (*before, *forms.values()):
+        if form.sense:
+            senses[form.key].append(form.sense)
+    page = Page(document)
+    page.before = {_settled(form, senses): known for form, known in before.items()}
+    page.form_of = {mention: _settled(form, senses) for mention, form in forms.items() if form.key}
+    open_ = [form for mention, form in page.form_of.items() if not mention.exact]
+    page.stands_for = _stand_for(list(dict.fromkeys((*page.before, *open_))), said)
+    return page
 
 
-def _end(key: str, same: Mapping[str, str]) -> str:
+def _settled(form: Form, senses: Mapping[str, Sequence[str]]) -> Form:
+    """Return a form with the sense that its document gives its name: the first that may be meant."""
+    sense = next((sense for sense in senses.get(form.key, ()) if form.may_be(sense)), form.sense)
+    return replace(form, sense=sense) if sense != form.sense else form
+
+
+def _stand_for(forms: Sequence[Form], said: Sequence[Alias]) -> dict[Form, Form]:
+    """Return, of the forms of one document, the form that each other spelling stands for."""
+    by_key: dict[str, list[Form]] = defaultdict(list)
+    by_part: dict[str, list[Form]] = defaultdict(list)
+    for form in forms:
+        by_key[form.key].append(form)
+        for part in form.parts:
+            by_part[part].append(form)
+    same = {
+        form: target
+        for canonical, other in said
+        for form in by_key.get(name_key(other), ())
+        for target in by_key.get(name_key(canonical), ())[:1]
+    }
+
+    def targets(form: Form) -> list[Form]:
+        own = [one for key in form.same for one in by_key.get(key, ()) if form.may_be(one.sense)]
+        own += [one for key in form.in_text for one in by_key.get(key, ()) if form.sense == one.sense]
+        if any(another_person(form, other) for other in forms if other.titles) if form.titles else False:
+            return []
+        if own:
+            return own
+        longer = [one for key in (form.key, *form.same) for one in by_part.get(key, ())]
+        return [
+            one
+            for one in dict.fromkeys(longer)
+            if one != form and form.may_be(one.sense) and (form.is_person or one.is_person)
+        ]
+
+    for form in forms:
+        found = targets(form)
+        full = [one for one in found if not set(targets(one)) & set(found)]
+        if len(full) == 1:
+            same.setdefault(form, full[0])
+    ends = {form: _end(form, same) for form in same}
+    return {form: end for form, end in ends.items() if end != form}
+
+
+def _end(form: Form, same: Mapping[Form, Form]) -> Form:
     """Follow spellings to the one that stands for no other."""
-    seen = {key}
-    while key in same and same[key] not in seen:
-        key = same[key]
-        seen.add(key)
-    return key
+    seen = {form}
+    while form in same and same[form] not in seen:
+        form = same[form]
+        seen.add(form)
+    return form
 
 
-def _longer_form(short: Form, forms: Iterable[Form]) -> str | None:
-    """Return the key of the one longer form of a person's name; None without one, or with two that differ."""
-    longer = [form for form in forms if is_longer_form(form, short)]
-    full = [form for form in longer if not any(is_longer_form(other, form) for other in longer)]
-    return full[0].key if len(full) == 1 else None
+def asked_keys(pages: Iterable[Page]) -> set[str]:
+    """Return the keys that may tell what these documents mean."""
+    return {key for page in pages for form, _ in page.asked for key in (form.key, *form.same)}
 
 
-def is_longer_form(long: Form, short: Form) -> bool:
-    """Tell whether one name is a longer way to write the other person's name."""
-    if long.key == short.key or _has_digit(long.key + short.key) or not (long.is_person or short.is_person):
-        return False
-    if not _kinds_agree(long, short) or not 2 <= len(long.words) <= MAX_NAME_WORDS:
-        return False
-    if short.has_initial:
-        same_rest = short.words[-1] == long.words[-1] and len(short.words) <= len(long.words)
-        return same_rest and len(long.words[0]) > 1 and long.words[0].startswith(short.words[0])
-    if len(short.words) == 1:
-        return len(short.words[0]) > 1 and short.words[0] in (long.words[0], long.words[-1])
-    return (
-        len(short.words) < len(long.words)
-        and short.words[0] == long.words[0]
-        and short.words[-1] == long.words[-1]
-    )
+class Resolver:
+    """What the audience knows, and what the documents read so far add to it."""
+
+    def __init__(self, known: Iterable[Known]) -> None:
+        """Begin with what `find` told of the keys asked for."""
+        self._known: dict[str, list[Known]] = defaultdict(list)
+        self._id: dict[Identity, UUID] = {}
+        self._near: dict[Identity, set[Identity]] = defaultdict(set)
+        self._mentions: dict[Identity, int] = defaultdict(int)
+        self._learned: dict[tuple[str, Identity], Known] = {}
+        for one in known:
+            self._add(one)
+
+    def _add(self, known: Known) -> None:
+        self._known[known.called].append(known)
+        if known.root.id is not None:
+            self._id[known.root.identity] = known.root.id
+
+    def doubtful(self, pages: Iterable[Page]) -> list[UUID]:
+        """Return the entities whose neighbours must be known to tell what these documents mean."""
+        found = {
+            one.root.identity
+            for page in pages
+            for form, exact in page.asked
+            if form not in page.before
+            for one in self._doubt(self._fitting(form, exact))
+        }
+        return [self._id[identity] for identity in found if identity in self._id]
+
+    def tell(self, near: Mapping[UUID, Near]) -> None:
+        """Add what stands beside entities."""
+        identity_of = {id_: identity for identity, id_ in self._id.items()}
+        for id_, told in near.items():
+            identity = identity_of[id_]
+            self._mentions[identity] = told.mentions
+            self._near[identity] |= {identity_of[one] for one in told.entities if one in identity_of}
+
+    def resolve(self, pages: Sequence[Page]) -> Resolution:
+        """Return what the names of these documents mean, each read with what those before it taught."""
+        meaning: dict[Mention, Known] = {}
+        moved: list[tuple[int, UUID, Known]] = []
+        names: dict[Identity, str] = {}
+        for page in pages:
+            chosen = self._chosen(page)
+            for mention in page.form_of:
+                meaning[mention] = chosen[page.meant(mention), mention.exact]
+            self._learn(page, chosen)
+            for form, target in page.stands_for.items():
+                source = page.before.get(form)
+                known = chosen[target, False]
+                if source and source.id and source.identity != known.root.identity:
+                    moved.append((page.document, source.id, known))
+            for known in chosen.values():
+                names.setdefault(known.identity, known.name)
+                names.setdefault(known.root.identity, known.root.name)
+        keys = {mention: form.key for page in pages for mention, form in page.form_of.items()}
+        return Resolution(names, meaning, keys, tuple(self._learned.values()), tuple(moved))
+
+    def _chosen(self, page: Page) -> dict[tuple[Form, bool], Known]:
+        fitting = {asked: self._fitting(*asked) for asked in page.asked}
+        chosen: dict[tuple[Form, bool], Known] = {}
+        for (form, exact), options in fitting.items():
+            others = {known.root.identity for known in page.before.values()}
+            others |= {
+                one.root.identity for asked, them in fitting.items() if asked[0] != form for one in them
+            }
+            known = page.before.get(form) or self._decided(options, others)
+            chosen[form, exact] = known or self._new(form)
+        return chosen
+
+    def _fitting(self, form: Form, exact: bool) -> list[Known]:
+        """Return what a form may mean, each entity once by its firmest rule."""
+        best: dict[Identity, Known] = {}
+        for option in self._options(form):
+            if not form.may_be(option.kind) or (exact and option.rule != "own"):
+                continue
+            if option.rule == "part" and not form.is_person:
+                continue
+            known = best.get(option.root.identity)
+            if known is None or _FIRMNESS[option.rule] < _FIRMNESS[known.rule]:
+                best[option.root.identity] = option
+        return list(best.values())
+
+    def _options(self, form: Form) -> Iterator[Known]:
+        yield from self._known.get(form.key, ())
+        for key in form.same:
+            for one in self._known.get(key, ()):
+                yield one if one.rule == "part" else replace(one, rule="same")
+
+    def _doubt(self, fitting: Sequence[Known]) -> Sequence[Known]:
+        """Return the meanings between which neighbours must tell; none where one is plain."""
+        return () if not fitting or _plain(fitting) else fitting
+
+    def _decided(self, fitting: Sequence[Known], others: set[Identity]) -> Known | None:
+        doubt = self._doubt(fitting)
+        if not doubt:
+            return _plain(fitting)
+        backed = [one for one in doubt if (self._near[one.root.identity] & others) - {one.root.identity}]
+        if len(backed) == 1:
+            return backed[0]
+        own = [one for one in doubt if one.rule == "own"]
+        return max(own, key=lambda one: self._mentions[one.root.identity], default=None)
+
+    def _new(self, form: Form) -> Known:
+        """Return a new entity; beside another of its name it needs a sense."""
+        taken = any(one.rule == "own" for one in self._known.get(form.key, ()))
+        known = Known(form.key, "own", Identity(form.key, form.sense if taken else ""), form.name, form.sense)
+        self._add(known)
+        return known
+
+    def _learn(self, page: Page, chosen: Mapping[tuple[Form, bool], Known]) -> None:
+        roots = {known.root.identity for known in chosen.values()}
+        roots |= {known.identity for known in page.before.values()}
+        for (form, _), known in chosen.items():
+            self._near[known.root.identity] |= roots
+            self._keep(form, known)
+        for spelling, form in page.stands_for.items():
+            self._keep_key(spelling.key, "alias", spelling.name, chosen[form, False])
+
+    def _keep(self, form: Form, known: Known) -> None:
+        """Learn an entity that is new to the audience, its kind where it was not known, and how it is called here."""
+        own = [one for one in self._known.get(known.identity.key, ()) if one.identity == known.identity]
+        if form.key == known.identity.key and (
+            known.kind != form.sense or not any(one.id for one in own if one.rule == "own")
+        ):
+            named = replace(known, kind=known.kind or form.sense)
+            self._keep_key(form.key, "own", known.name, named)
+            for key in form.same:
+                self._keep_key(key, "same", known.name, named)
+            for key in form.parts if form.sense == "person" else ():
+                self._keep_key(key, "part", known.name, named)
+        elif form.key != known.identity.key:
+            self._keep_key(form.key, "alias", form.name, known)
+
+    def _keep_key(self, key: str, rule: str, name: str, known: Known) -> None:
+        if key == known.identity.key and rule != "own":
+            return
+        made = replace(known, called=key, rule=rule, name=name)  # type: ignore[arg-type]
+        for place, one in enumerate(self._known[key]):
+            if one.identity == made.identity:
+                is_known = one.id is not None or (key, one.identity) in self._learned
+                if is_known and one.kind == made.kind and _FIRMNESS[one.rule] <= _FIRMNESS[rule]:
+                    return
+                self._known[key][place] = made
+                break
+        else:
+            self._known[key].append(made)
+        self._learned[key, made.identity] = made
 
 
-def _kinds_agree(one: Form, other: Form) -> bool:
-    kinds = {one.kind.upper(), other.kind.upper()} - {CONCEPT}
-    return len(kinds) < 2
-
-
-def _has_digit(name: str) -> bool:
-    return any(char.isdigit() for char in name)
-
-
-def said_aliases(content: str, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return pairs of names (canonical, other) that a text equates in words; the longer one is canonical."""
-    pairs: list[tuple[str, str]] = []
-    ordered = sorted(set(names), key=len, reverse=True)
-    for found in _SAYS_SO.finditer(content):
-        before, after = content[: found.start()], content[found.end() :]
-        left = next((name for name in ordered if before.endswith(name)), None)
-        right = next((name for name in ordered if after.startswith(name)), None)
-        if left and right and left != right:
-            longer_right = len(right.split()) > len(left.split())
-            pairs.append((right, left) if longer_right else (left, right))
-    return pairs
-
-
-def _name(
-    key: str,
-    mention: Mention | None,
-    here: Sequence[Mention],
-    there: Sequence[Known],
-    aliased: Iterable[Known],
-) -> Name:
-    """Return the entity to be known under a key: its name as written where it stands in full."""
-    written = [(other.name, other.kind) for other in here if other.key == key]
-    written += [(entity.name, entity.kind) for entity in (*there, *aliased) if entity.key == key]
-    if not written and mention is not None:
-        written = [(mention.name, mention.kind)]
-    name = written[0][0] if written else key
-    kind = next((kind for _, kind in written if kind.upper() != CONCEPT), CONCEPT)
-    return Name(key, " ".join(name.split()), kind)
-
-
-def _written(key: str, here: Sequence[Mention], there: Sequence[Known]) -> str:
-    """Return a name as it is written."""
-    names = [mention.name for mention in here if mention.key == key]
-    return next(iter([*names, *(entity.name for entity in there if entity.key == key)]), key)
+def _plain(fitting: Sequence[Known]) -> Known | None:
+    """Return the one meaning that needs no support: what people merged, or the only firm one."""
+    firm = [one for one in fitting if one.rule != "part"]
+    by_hand = [one for one in firm if one.into]
+    if len(by_hand) == 1:
+        return by_hand[0]
+    if len(firm) == 1 and (len(fitting) == 1 or firm[0].rule == "own"):
+        return firm[0]
+    return None

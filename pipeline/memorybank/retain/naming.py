@@ -1,61 +1,93 @@
 """Stores which entities new facts mention: inside the transaction that stores the facts."""
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from memorybank.model import EntityInput
 from memorybank.operations import Claim
-from memorybank.retain.entities import Mention, resolve, said_aliases
+from memorybank.retain.entities import Alias, Mention, Resolution, Resolver, asked_keys, label_key, read
+from memorybank.retain.spelling import CONCEPT, PERSON, said_aliases
 from memorybank.storage import entities
 from memorybank.storage.chunks import Pending
+from memorybank.storage.entities import Identity, Said
 from memorybank.storage.queries import Connection
+
+#: Who speaks in a transcript is a person.
+_SPEAKER = re.compile(r"^\W*([^\s:][^:\n]{0,60}):\s", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Named:
-    """A chunk, and the names of each of its facts by unit; those in `known` were stored before, with names."""
+    """A chunk, and the names of each of its facts by unit."""
 
     chunk: Pending
     units: Sequence[tuple[UUID, Sequence[EntityInput]]]
-    known: Collection[UUID] = ()
 
 
 async def write_names(connection: Connection, claim: Claim, named: Sequence[Named], now: datetime) -> int:
     """Store the names of facts; return how many entities they mention."""
-    mentions = [
-        (unit, Mention(one.chunk.document, name.text, name.type, not one.chunk.about.resolve_entities))
-        for one in named
-        for unit, names in one.units
-        for name in names
-    ]
+    mentions = [found for one in named for found in _mentions(one)]
     if not mentions:
         return 0
-    bank, audience = claim.bank, claim.audience_id
     wanted = list(dict.fromkeys(mention for _, mention in mentions))
-    known = await entities.find(connection, bank, audience, [mention.key for mention in wanted])
-    present = await entities.of_documents(connection, sorted({one.chunk.document for one in named}))
-    found = resolve(wanted, known, present, _said(named))
-    ids = await entities.ensure(connection, bank, found.names, now)
-    keys = [(unit, found.key_of.get(mention)) for unit, mention in mentions]
-    pairs = dict.fromkeys((unit, ids[key]) for unit, key in keys if key is not None)
-    stored = {unit for one in named for unit in one.known}
-    await entities.mention(connection, bank, list(pairs), stored)
-    if found.learned:
-        learned = [entities.Learned(key, name, ids[target]) for key, name, target in found.learned]
-        await entities.learn(connection, bank, audience, learned)
+    found = await _resolved(connection, claim, named, wanted)
+    labels = {
+        mention: Identity(label_key(mention.name), is_label=True) for mention in wanted if mention.is_label
+    }
+    names = {**found.names, **{identity: mention.name for mention, identity in labels.items()}}
+    ids = await entities.ensure(connection, claim.bank, names, now)
+    said = [_said(unit, mention, found, labels) for unit, mention in mentions]
+    rows = [one for one in said if one is not None]
+    await entities.mention(connection, claim.bank, rows, ids)
+    await entities.learn(connection, claim.bank, claim.audience_id, found.learned, ids)
     for document, source, target in found.moved:
-        await entities.move_mentions(connection, document, source, ids[target])
-    await entities.prune(connection, bank, [source for _, source, _ in found.moved])
-    return len(ids)
+        await entities.move(connection, document, source, ids[target.identity], ids[target.root.identity])
+    await entities.prune(connection, claim.bank, [source for _, source, _ in found.moved])
+    return len({one.root for one in rows})
 
 
-def _said(named: Sequence[Named]) -> dict[int, list[tuple[str, str]]]:
+def _mentions(named: Named) -> Iterator[tuple[UUID, Mention]]:
+    """Yield the names of a chunk by unit. Who speaks in it is a person."""
+    chunk = named.chunk
+    speakers = set(_SPEAKER.findall(chunk.text)) if ":" in chunk.text else ()
+    exact = not chunk.about.resolve_entities
+    for unit, names in named.units:
+        for name in names:
+            kind = PERSON if name.type == CONCEPT and name.text in speakers else name.type
+            yield unit, Mention(chunk.document, name.text, kind, exact, name.is_label)
+
+
+async def _resolved(
+    connection: Connection, claim: Claim, named: Sequence[Named], mentions: Sequence[Mention]
+) -> Resolution:
+    """Return what names mean, by what the audience knows."""
+    bank, audience = claim.bank, claim.audience_id
+    documents = sorted({one.chunk.document for one in named})
+    pages = read(mentions, await entities.present(connection, bank, audience, documents), _equated(named))
+    resolver = Resolver(await entities.find(connection, bank, audience, asked_keys(pages)))
+    doubtful = resolver.doubtful(pages)
+    if doubtful:
+        resolver.tell(await entities.near(connection, bank, audience, doubtful))
+    return resolver.resolve(pages)
+
+
+def _equated(named: Sequence[Named]) -> dict[int, list[Alias]]:
     """Return, by document, the names that its chunks equate in words."""
-    said: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    said: dict[int, list[Alias]] = defaultdict(list)
     for one in named:
-        spelled = {name.text for _, names in one.units for name in names}
+        spelled = {name.text for _, names in one.units for name in names if not name.is_label}
         said[one.chunk.document] += said_aliases(one.chunk.text, spelled)
     return said
+
+
+def _said(unit: UUID, mention: Mention, found: Resolution, labels: dict[Mention, Identity]) -> Said | None:
+    """Return what a unit says by a mention; None for a name without a key."""
+    if mention in labels:
+        identity = labels[mention]
+        return Said(unit, identity.key, identity, identity)
+    known = found.meaning.get(mention)
+    return Said(unit, found.keys[mention], known.identity, known.root.identity) if known else None

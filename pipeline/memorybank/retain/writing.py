@@ -59,17 +59,16 @@ class Group:
 
 @dataclass(frozen=True)
 class Sorted:
-    """The facts of a group: which of them are new (n,), which units were known, and what was said again."""
+    """The facts of a group: which of them are new (n,), and what was said again."""
 
     group: Group
     is_new: np.ndarray
-    known: frozenset[UUID]
     mentions: Sequence[Mention]
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a transaction stored: new facts, and mentions of known ones."""
+    """What a transaction stored; of the facts, `mentions` were known before."""
 
     chunks: int = 0
     facts: int = 0
@@ -140,7 +139,7 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
     now = clock.now()
     await units.add(connection, bank, audience, facts, now)
     await mentions.add(connection, bank, audience, told.mentions)
-    named = await write_names(connection, claim, [_named(one, told.known) for one in new.done], now)
+    named = await write_names(connection, claim, [_named(one) for one in new.done], now)
     made = await _links(connection, claim, new, facts)
     await units.add_vectors(connection, bank, audience, new.model, facts, new.vectors)
     linked = await links.add(connection, bank, made)
@@ -149,7 +148,8 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
         dropped.update(done.extraction.dropped)
     said = Counter(one.chunk.document for one in new.done for _ in {fact.id for fact in one.facts})
     await history.count(connection, claim.lease.operation_id, "added", said)
-    return Written(len(new.done), len(facts), len(told.mentions), named, linked, dict(dropped))
+    kept = len(facts) + len(told.mentions)
+    return Written(len(new.done), kept, len(told.mentions), named, linked, dict(dropped))
 
 
 def told_apart(group: Group, known: Mapping[int, Home]) -> Sorted:
@@ -172,8 +172,7 @@ def told_apart(group: Group, known: Mapping[int, Home]) -> Sorted:
             if home.chunk != fact.chunk:
                 said.setdefault((home.unit, fact.chunk), _mention(home.unit, fact))
         done.append(replace(one, facts=tuple(facts)))
-    stored = frozenset(home.unit for home in known.values())
-    return Sorted(replace(group, done=done), np.array(is_new, bool), stored, list(said.values()))
+    return Sorted(replace(group, done=done), np.array(is_new, bool), list(said.values()))
 
 
 #: What must be equal of two facts of an audience that are one.
@@ -205,10 +204,10 @@ def _only(group: Group, open_ids: set[UUID]) -> Group:
     return Group(done, group.vectors[np.array(keep, bool)], group.model)
 
 
-def _named(one: Done, known: frozenset[UUID]) -> Named:
+def _named(one: Done) -> Named:
     """Return the names of the facts of a chunk."""
     units = [(unit.id, names) for unit, names in zip(one.facts, one.names, strict=True)]
-    return Named(one.chunk, units, known)
+    return Named(one.chunk, units)
 
 
 async def _links(

@@ -1,61 +1,125 @@
-"""Entities: names, their other spellings, and which units mention them."""
+"""Entities: what names mean in an audience, and which units mention them.
 
-from collections.abc import Collection, Iterable, Sequence
+An entity is what a key means in a bank; a second one of the same key has another sense. What an audience knows of names
+stands in `entity_name`: nothing that one viewer sees depends on what another audience keeps.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from memorybank.errors import Conflict
 from memorybank.ids import new_id
-from memorybank.storage import copying
 from memorybank.storage.queries import Connection, execute, fetch_all
 
+#: Longest identity key: PostgreSQL cannot index longer ones (2,700 bytes).
+MAX_KEY_CHARS = 256
 #: Times that names are made and held again when another transaction prunes them in between.
 UPSERT_ATTEMPTS = 5
+#: How a key names an entity: by its own name; as a text used it; as good as its own; as a part of a person's name.
+Rule = Literal["own", "alias", "same", "part"]
 
-_MENTION = copying.row_type({"unit": copying.UUID_BYTES, "entity": copying.UUID_BYTES, "bank": copying.INT8})
 
-
-@dataclass(frozen=True)
-class Name:
-    """A name to be known: its identity key, how it is written, and what kind of thing it names."""
+@dataclass(frozen=True, order=True)
+class Identity:
+    """What an entity is known by in its bank."""
 
     key: str
-    name: str
-    kind: str = "CONCEPT"
+    sense: str = ""
+    is_label: bool = False
 
 
 @dataclass(frozen=True)
 class Known:
-    """An entity that exists. `alias` is the key it was found under, where that is not its own."""
+    """What a key means in an audience. `into`: what people merged it into."""
 
-    id: UUID
-    key: str
+    called: str
+    rule: Rule
+    identity: Identity
     name: str
     kind: str
-    document: int | None = None
-    alias: str | None = None
+    id: UUID | None = None
+    into: "Known | None" = None
+
+    @property
+    def root(self) -> "Known":
+        """What counts as mentioned."""
+        return self.into or self
 
 
 @dataclass(frozen=True)
-class Learned:
-    """Another spelling of an entity, learned from a text of this audience."""
+class Present:
+    """An entity that a document mentions already."""
 
+    document: int
+    known: Known
+
+
+@dataclass(frozen=True)
+class Near:
+    """What was mentioned beside an entity lately, and how often it was itself, up to a cap."""
+
+    entities: frozenset[UUID]
+    mentions: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """A unit names an entity by a key; `leaf` is the entity itself, `root` what people merged it into."""
+
+    unit: UUID
     key: str
-    name: str
-    entity: UUID
+    leaf: Identity
+    root: Identity
 
 
 async def find(connection: Connection, bank: int, audience_id: int, keys: Iterable[str]) -> list[Known]:
-    """Return the entities that these keys name, by their own key or by a spelling learned in this audience."""
+    """Return what these keys mean in an audience."""
     parameters = {"bank": bank, "audience_id": audience_id, "keys": sorted(set(keys))}
-    return [Known(**row) for row in await fetch_all(connection, "entities.find", parameters)]
+    found: list[Known] = []
+    for row in await fetch_all(connection, "entities.find", parameters):
+        into = row["root"] and Known(
+            row["root_key"],
+            "own",
+            Identity(row["root_key"], row["root_sense"]),
+            row["root_name"],
+            row["kind"],
+            row["root"],
+        )
+        identity = Identity(row["key"], row["sense"])
+        found.append(
+            Known(row["called"], row["rule"], identity, row["name"], row["kind"], row["id"], into or None)
+        )
+    return found
 
 
-async def of_documents(connection: Connection, numbers: Sequence[int]) -> list[Known]:
-    """Return the entities that units of these documents mention, once for each document."""
+async def present(
+    connection: Connection, bank: int, audience_id: int, documents: Sequence[int]
+) -> list[Present]:
+    """Return what the newest units of these documents mention, once for each document."""
+    parameters = {"bank": bank, "audience_id": audience_id, "documents": list(documents)}
+    return [
+        Present(
+            row["document"],
+            Known(row["key"], "own", Identity(row["key"], row["sense"]), row["name"], row["kind"], row["id"]),
+        )
+        for row in await fetch_all(connection, "entities.present", parameters)
+    ]
+
+
+async def near(connection: Connection, bank: int, audience_id: int, ids: Sequence[UUID]) -> dict[UUID, Near]:
+    """Return what stands beside these entities in the chunks that mentioned them last."""
+    parameters = {"bank": bank, "audience_id": audience_id, "ids": list(ids)}
+    rows = await fetch_all(connection, "entities.near", parameters)
+    return {row["entity"]: Near(frozenset(row["entities"]), row["mentions"]) for row in rows}
+
+
+async def of_documents(connection: Connection, numbers: Sequence[int]) -> list[UUID]:
+    """Return the entities that units of these documents mention."""
     rows = await fetch_all(connection, "entities.of_documents", {"numbers": list(numbers)})
-    return [Known(**row) for row in rows]
+    return [row["entity"] for row in rows]
 
 
 async def of_chunks(connection: Connection, chunks: Sequence[UUID]) -> list[UUID]:
@@ -64,80 +128,79 @@ async def of_chunks(connection: Connection, chunks: Sequence[UUID]) -> list[UUID
     return [row["entity"] for row in rows]
 
 
-async def ensure(connection: Connection, bank: int, names: Iterable[Name], now: datetime) -> dict[str, UUID]:
-    """Return the entity of each key, making what is missing, and keep them from being pruned.
+async def ensure(
+    connection: Connection, bank: int, names: dict[Identity, str], now: datetime
+) -> dict[Identity, UUID]:
+    """Return the entity of each identity, making what is missing under its name, and keep them from being pruned.
 
     Rows are made and locked in key order, so that retains of the same names in any order never deadlock.
     """
-    wanted = sorted({name.key: name for name in names}.values(), key=lambda name: name.key)
-    keys = [name.key for name in wanted]
+    wanted = sorted(names)
     parameters = {
         "bank": bank,
-        "keys": keys,
+        "keys": [identity.key for identity in wanted],
+        "senses": [identity.sense for identity in wanted],
+        "labels": [identity.is_label for identity in wanted],
         "ids": [new_id() for _ in wanted],
-        "names": [name.name for name in wanted],
-        "kinds": [name.kind for name in wanted],
+        "names": [names[identity] for identity in wanted],
         "now": now,
     }
     for _ in range(UPSERT_ATTEMPTS if wanted else 0):
         rows = await fetch_all(connection, "entities.hold", parameters)
-        if len(rows) == len(keys):
-            return {row["key"]: row["id"] for row in rows}
+        if len(rows) == len(wanted):
+            return {Identity(row["key"], row["sense"], row["is_label"]): row["id"] for row in rows}
         await execute(connection, "entities.add", parameters)
     if wanted:
         raise Conflict("names were deleted as fast as they were stored; try again")
     return {}
 
 
-async def learn(connection: Connection, bank: int, audience_id: int, aliases: Sequence[Learned]) -> None:
-    """Keep other spellings. One that was learned for another entity before is ambiguous, and forgotten.
+async def mention(connection: Connection, bank: int, said: Iterable[Said], ids: dict[Identity, UUID]) -> None:
+    """Store which unit mentions which entity, and by which key where it is not just its own."""
+    rows = list(dict.fromkeys(said))
+    parameters = {
+        "bank": bank,
+        "units": [one.unit for one in rows],
+        "entities": [ids[one.root] for one in rows],
+        "keys": [one.key for one in rows],
+        "via": [ids[one.leaf] for one in rows],
+        "plain": [one.leaf == one.root and one.key == one.leaf.key for one in rows],
+    }
+    await execute(connection, "entities.mention", parameters)
 
-    One transaction of a bank at a time does this, after it has made its names: so none waits for another in a circle.
-    """
-    if aliases:
+
+async def learn(
+    connection: Connection, bank: int, audience_id: int, known: Sequence[Known], ids: dict[Identity, UUID]
+) -> None:
+    """Keep what keys mean in an audience; after all entities are made, in key order: so none waits in a circle."""
+    if known:
         parameters = {
             "bank": bank,
             "audience_id": audience_id,
-            "keys": [alias.key for alias in aliases],
-            "names": [alias.name for alias in aliases],
-            "entities": [alias.entity for alias in aliases],
+            "keys": [one.called for one in known],
+            "entities": [ids[one.identity] for one in known],
+            "rules": [one.rule for one in known],
+            "names": [one.name for one in known],
+            "kinds": [one.kind for one in known],
+            "roots": [one.into and ids[one.into.identity] for one in known],
         }
-        await fetch_all(connection, "entities.lock_aliases", {"bank": bank})
-        forgotten = await fetch_all(connection, "entities.forget", parameters)
-        await execute(
-            connection, "entities.learn", parameters | {"ambiguous": [row["key"] for row in forgotten]}
-        )
+        await execute(connection, "entities.learn", parameters)
 
 
-async def mention(
-    connection: Connection, bank: int, pairs: Sequence[tuple[UUID, UUID]], known: Collection[UUID] = ()
-) -> None:
-    """Store which unit mentions which entity; each pair once. Units in `known` may mention some already."""
-    fresh = [pair for pair in pairs if pair[0] not in known]
-    rows = copying.rows(_MENTION, len(fresh))
-    rows["bank"] = bank
-    rows["unit"] = copying.uuids(unit for unit, _ in fresh)
-    rows["entity"] = copying.uuids(entity for _, entity in fresh)
-    await copying.copy_rows(connection, "entities.copy_mentions", [rows])
-    again = [pair for pair in pairs if pair[0] in known]
-    if again:
-        units, mentioned = zip(*again, strict=True)
-        parameters = {"bank": bank, "units": list(units), "entities": list(mentioned)}
-        await execute(connection, "entities.mention_more", parameters)
-
-
-async def move_mentions(connection: Connection, document: int, source: UUID, target: UUID) -> None:
-    """Let the units of one document mention `target` where they mentioned `source`."""
-    parameters = {"document": document, "source": source, "target": target}
-    await execute(connection, "entities.copy_moved", parameters)
-    await execute(connection, "entities.delete_moved", parameters)
+async def move(connection: Connection, document: int, source: UUID, target: UUID, root: UUID) -> None:
+    """Let the units of one document mention `target` (in `root`) where they mentioned `source` itself."""
+    parameters = {"document": document, "source": source, "target": target, "root": root}
+    await execute(connection, "entities.move", parameters)
 
 
 async def prune(connection: Connection, bank: int, ids: Sequence[UUID]) -> None:
-    """Delete those of these entities that nothing mentions any more.
+    """Delete what an audience no longer says of these entities, and those that nothing mentions any more.
 
     First locked, then looked at again: a retain that has just mentioned one is either seen or waits.
     """
     if ids:
-        held = await fetch_all(connection, "entities.lock_orphans", {"bank": bank, "ids": list(set(ids))})
+        asked = list(set(ids))
+        gone = await fetch_all(connection, "entities.unlearn", {"bank": bank, "ids": asked})
+        asked += [row["entity"] for row in gone]
+        held = await fetch_all(connection, "entities.lock_orphans", {"bank": bank, "ids": asked})
         await execute(connection, "entities.delete_orphans", {"ids": [row["id"] for row in held]})

@@ -17,6 +17,10 @@ _INVISIBLE = dict.fromkeys(
 )
 #: Longer names are not remembered: they are no names.
 _REMEMBERED_CHARS = 256
+#: A letter and a number behind it are one word, however they are joined: KL644, KL 644, KL-644.
+_NUMBERED = re.compile(r"(?<=[^\W\d_]) (?=\d)")
+#: An article that stands before two words or more says nothing; The Hague and The Who keep theirs.
+_ARTICLE = re.compile(r"^(?:the )+(?=\S+ \S)")
 #: Signs that tell names apart (C, C++, C#), so a name keeps them.
 _NAME_SIGNS = frozenset("+#")
 
@@ -48,7 +52,8 @@ def fold(text: str) -> str:
 def name_key(name: str) -> str:
     """Identity key of an entity's name: folded, punctuation and white space as single spaces; digits kept.
 
-    A name of nothing but punctuation keeps it. Accents are kept too: they tell names apart.
+    Without an article before two words or more, and with a number joined to the word before it. A name of nothing but
+    punctuation keeps it. Accents are kept too: they tell names apart.
     """
     return _remembered_key(name) if len(name) <= _REMEMBERED_CHARS else _key(name)
 
@@ -61,7 +66,7 @@ def _remembered_key(name: str) -> str:
 def _key(name: str) -> str:
     folded = fold(normalize(name))
     spaced = "".join(" " if _separates(char) else char for char in folded)
-    return " ".join(spaced.split()) or " ".join(folded.split())
+    return _ARTICLE.sub("", _NUMBERED.sub("", " ".join(spaced.split()))) or " ".join(folded.split())
 
 
 def _separates(char: str) -> bool:

@@ -192,7 +192,7 @@ async def _chunk(connection: Connection, address: tuple[int, int, int, int], uni
 async def _mention(connection: Connection, bank: int, unit: UUID, name: str) -> None:
     cursor = await connection.execute(
         "INSERT INTO entity (id, bank, key, name, created_at) VALUES (%s, %s, %s, %s, %s)"
-        " ON CONFLICT (bank, key, is_label) DO UPDATE SET name = entity.name RETURNING id",
+        " ON CONFLICT (bank, key, sense, is_label) DO UPDATE SET name = entity.name RETURNING id",
         [new_id(), bank, name_key(name), name, clock.now()],
     )
     row = await cursor.fetchone()

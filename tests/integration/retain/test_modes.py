@@ -297,9 +297,9 @@ async def test_the_callers_names_are_on_every_fact_and_free_names_only_where_all
     )
     await world.keep(item("x", entities=(EntityInput("Atlas", "PROJECT"),)))
     rows = await world.rows(
-        "SELECT e.name, e.kind, count(*) FROM entity e JOIN unit_entity ue ON ue.entity = e.id GROUP BY 1, 2"
+        "SELECT n.name, n.kind, count(*) FROM entity_name n JOIN unit_entity ue USING (entity) GROUP BY 1, 2"
     )
-    assert rows == [{"name": "Atlas", "kind": "PROJECT", "count": 2}]
+    assert rows == [{"name": "Atlas", "kind": "product", "count": 2}]
 
 
 async def test_a_strategy_overrides_the_bank(world: World) -> None:

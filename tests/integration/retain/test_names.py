@@ -1,15 +1,16 @@
-"""Names as stored: one entity for one thing, in any order, beside each other."""
+"""Names as stored: one entity for one thing, in any order, beside each other; told apart where kinds clash."""
 
 import asyncio
 import random
 
-from retain_world import World, item
+from retain_world import World, forget, item
 
 from memorybank import clock
+from memorybank.ids import new_id
+from memorybank.model import EntityInput
 from memorybank.operations import Status
-from memorybank.retain.entities import PERSON
 from memorybank.storage import entities
-from memorybank.storage.entities import Name
+from memorybank.storage.entities import Identity
 from memorybank.testing.scripted_model import ScriptedModel
 
 NAMES = [f"Person {chr(65 + n // 6)}{chr(97 + n % 6)}" for n in range(30)]
@@ -69,6 +70,62 @@ async def test_exact_names_stay_as_they_are(world: World) -> None:
     assert await world.entity_names() == ["Jude Okafor", "Okafor"]
 
 
+async def test_one_name_for_two_kinds_is_two_entities(world: World) -> None:
+    world.model = ScriptedModel(lambda text: {"facts": [{"what": text, "entities": []}]})
+    for document, kind in (("a", "BOT"), ("b", "PLANET"), ("c", "PLANET"), ("d", "BOT")):
+        await world.keep(
+            item(f"Mercury {document}", document_id=document, entities=(EntityInput("Mercury", kind),))
+        )
+    rows = await world.rows(
+        "SELECT e.sense, count(*) AS n FROM unit_entity ue JOIN entity e ON e.id = ue.entity GROUP BY 1 ORDER BY 1"
+    )
+    assert rows == [{"sense": "", "n": 2}, {"sense": "place", "n": 2}]
+
+
+async def test_labels_are_names_of_their_own_and_exact(world: World) -> None:
+    await world.configure(
+        entity_labels=[{"key": "mood", "description": "", "type": "value", "values": [{"value": "calm"}]}]
+    )
+    for label in ("calm", "CALM"):
+        world.model = ScriptedModel(
+            lambda text, label=label: {
+                "facts": [{"what": text, "entities": ["mood calm"], "labels": {"mood": label}}]
+            }
+        )
+        await world.keep(item(f"It was {label}.", document_id=label))
+    rows = await world.rows("SELECT name, is_label FROM entity ORDER BY is_label")
+    assert rows == [{"name": "mood calm", "is_label": False}, {"name": "mood:calm", "is_label": True}]
+    assert await world.count("entity_name") == 1
+
+
+async def test_what_another_audience_knows_of_a_name_counts_for_nothing(world: World) -> None:
+    world.model = named("Jude Okafor", "Okafor")
+    await world.keep(item("Jude Okafor called. Okafor was late.", document_id="a"))
+    world.model = named("Okafor")
+    async with world.database.connection() as connection:
+        cursor = await connection.execute(
+            "INSERT INTO audience (bank, kind, agent) VALUES (%s, 'agent', %s) RETURNING id",
+            [world.bank.id, new_id()],
+        )
+        world.audience = (await cursor.fetchall())[0]["id"]
+    await world.keep(item("Okafor sold the boat.", document_id="b"))
+    assert await world.entity_names() == ["Jude Okafor", "Okafor"]
+
+
+async def test_what_a_deleted_document_taught_is_forgotten(world: World) -> None:
+    world.model = named("Robert Chen", "Bob")
+    await world.keep(item("Robert Chen (aka Bob) called.", document_id="a"))
+    world.model = named("Robert Chen")
+    await world.keep(item("Robert Chen left.", document_id="b"))
+    await forget(world, "a")
+    world.model = named("Bob")
+    await world.keep(item("Bob came.", document_id="c"))
+    assert await world.entity_names() == ["Bob", "Robert Chen"]
+    for document in ("b", "c"):
+        await forget(world, document)
+    assert [await world.count(table) for table in ("entity", "entity_name", "unit_entity")] == [0, 0, 0]
+
+
 async def test_names_are_made_and_pruned_side_by_side_without_harm(world: World) -> None:
     """An orphan sweep in a loop while retains mention the same names: no failure, no lost mention."""
     world.model = named("Ada Lovelace")
@@ -77,8 +134,8 @@ async def test_names_are_made_and_pruned_side_by_side_without_harm(world: World)
     async def sweep() -> None:
         while not done.is_set():
             async with world.database.transaction() as connection:
-                known = await entities.find(connection, world.bank.id, world.audience, ["ada lovelace"])
-                await entities.prune(connection, world.bank.id, [entity.id for entity in known])
+                rows = await (await connection.execute("SELECT id FROM entity")).fetchall()
+                await entities.prune(connection, world.bank.id, [row["id"] for row in rows])
 
     sweeper = asyncio.create_task(sweep())
     for round_ in range(15):
@@ -92,10 +149,12 @@ async def test_names_are_made_and_pruned_side_by_side_without_harm(world: World)
 
 
 async def test_names_are_found_by_key_once(world: World) -> None:
-    names = [Name("ada", "Ada", PERSON), Name("ben", "Ben")]
+    names = {Identity("ada"): "Ada", Identity("ben"): "Ben"}
     async with world.database.transaction() as connection:
         first = await entities.ensure(connection, world.bank.id, names, clock.now())
-        second = await entities.ensure(connection, world.bank.id, [Name("ben", "BEN"), *names], clock.now())
+        second = await entities.ensure(
+            connection, world.bank.id, {**names, Identity("ben"): "BEN"}, clock.now()
+        )
         assert first == second
-        assert await entities.ensure(connection, world.bank.id, [], clock.now()) == {}
+        assert await entities.ensure(connection, world.bank.id, {}, clock.now()) == {}
     assert await world.entity_names() == ["Ada", "Ben"]

@@ -156,8 +156,13 @@ async def test_lost_chunks_are_counted_named_and_tried_again(shelf: Shelf) -> No
 
 async def test_a_document_goes_with_all_that_came_from_it(shelf: Shelf) -> None:
     bank = shelf.bank.id
-    ids = await entities.ensure(shelf.connection, bank, [entities.Name("ada", "Ada")], AT)
-    await entities.mention(shelf.connection, bank, [(fact.id, ids["ada"]) for fact in shelf.facts])
+    ada = entities.Identity("ada")
+    ids = await entities.ensure(shelf.connection, bank, {ada: "Ada"}, AT)
+    said = [entities.Said(fact.id, "ada", ada, ada) for fact in shelf.facts]
+    await entities.mention(shelf.connection, bank, said, ids)
+    await entities.learn(
+        shelf.connection, bank, shelf.audience, [entities.Known("ada", "own", ada, "Ada", "")], ids
+    )
     pair = (shelf.facts[0].id, shelf.facts[1].id)
     await links.add(
         shelf.connection,
@@ -175,6 +180,7 @@ async def test_a_document_goes_with_all_that_came_from_it(shelf: Shelf) -> None:
         "posting",
         "embedding",
         "entity",
+        "entity_name",
         "unit_entity",
         "unit_link",
     ):

@@ -1,94 +1,52 @@
 -- name: find
--- audience: spellings of one audience, named by the lease that asks
--- Entities by key, then by a spelling learned in this audience. Names with an entity of their own come first.
-SELECT e.id, e.key, e.name, e.kind, NULL::integer AS document, NULL::text AS alias
-FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s) AND NOT e.is_label
-UNION ALL
-SELECT e.id, e.key, e.name, e.kind, NULL, a.key
-FROM entity_alias a JOIN entity e ON e.id = a.entity
-WHERE a.bank = %(bank)s AND a.key = ANY(%(keys)s) AND a.audience_id = %(audience_id)s
+-- audience: names of one audience, given by the lease that asks
+-- What keys mean in this audience; of a first name that dozens bear, the first ones show that it tells nothing.
+SELECT found.called, found.rule, found.root, e.id, e.key, e.sense, e.name, own.kind,
+       r.key AS root_key, r.sense AS root_sense, r.name AS root_name
+FROM unnest(%(keys)s::text[]) AS asked (key)
+CROSS JOIN LATERAL (
+    SELECT n.key AS called, n.rule, n.root, n.entity FROM entity_name n
+    WHERE n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = asked.key
+    ORDER BY n.rule = 'part', n.entity LIMIT 12) AS found
+JOIN entity e ON e.id = found.entity
+JOIN entity_name own ON own.bank = %(bank)s AND own.audience_id = %(audience_id)s AND own.key = e.key AND own.entity = e.id
+LEFT JOIN entity r ON r.id = found.root
+
+-- name: present
+-- audience: documents that the lease writes, which are of its audience
+-- What the newest units of documents mention, so that later chunks are read with earlier ones.
+SELECT DISTINCT newest.document, e.id, e.key, e.sense, e.name, coalesce(own.kind, '') AS kind
+FROM unnest(%(documents)s::integer[]) AS asked (document)
+CROSS JOIN LATERAL (
+    SELECT u.id, u.document FROM memory_unit u
+    WHERE u.bank = %(bank)s AND u.document_number = asked.document AND u.audience_id = %(audience_id)s
+    ORDER BY u.position DESC LIMIT 256) AS newest
+JOIN unit_entity ue ON ue.unit = newest.id
+JOIN entity e ON e.id = ue.entity AND NOT e.is_label
+LEFT JOIN entity_name own
+       ON own.bank = e.bank AND own.audience_id = %(audience_id)s AND own.key = e.key AND own.entity = e.id
+
+-- name: near
+-- audience: mentions of one audience, given by the lease that asks
+-- What else is named in the chunks that mentioned these entities last: a hub costs no more than others.
+SELECT asked.entity, coalesce(beside.entities, '{}') AS entities, last.mentions
+FROM unnest(%(ids)s::uuid[]) AS asked (entity)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS mentions, array_agg(DISTINCT named.chunk) AS chunks
+    FROM (SELECT u.chunk FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
+          WHERE ue.entity = asked.entity AND u.bank = %(bank)s AND u.audience_id = %(audience_id)s
+          ORDER BY ue.unit DESC LIMIT 32) AS named) AS last
+CROSS JOIN LATERAL (
+    SELECT array_agg(DISTINCT other.entity) AS entities
+    FROM memory_unit u JOIN unit_entity other ON other.unit = u.id
+    WHERE u.chunk = ANY(last.chunks) AND u.audience_id = %(audience_id)s AND other.entity <> asked.entity) AS beside
 
 -- name: of_documents
--- audience: the caller has locked these documents and writes or deletes under their audience
--- Names in documents, for resolving shorter forms and for pruning.
-SELECT DISTINCT e.id, e.key, e.name, e.kind, u.document, NULL::text AS alias
-FROM memory_unit u
-JOIN unit_entity ue ON ue.unit = u.id
-JOIN entity e ON e.id = ue.entity
-WHERE u.document = ANY(%(numbers)s::integer[]) AND NOT e.is_label
-
--- name: hold
--- Names that exist, kept from being pruned, locked in key order.
-SELECT id, key FROM entity
-WHERE bank = %(bank)s AND key = ANY(%(keys)s) AND NOT is_label
-ORDER BY key FOR KEY SHARE
-
--- name: add
--- Names that do not exist yet, made in key order. Another transaction may make the same: then this waits for it.
-INSERT INTO entity (id, bank, key, name, kind, created_at)
-SELECT n.id, %(bank)s, n.key, n.name, n.kind, %(now)s
-FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(names)s::text[], %(kinds)s::text[]) AS n (id, key, name, kind)
-ORDER BY n.key
-ON CONFLICT (bank, key, is_label) DO NOTHING
-
--- name: lock_aliases
--- One transaction of a bank at a time changes its aliases.
-SELECT pg_advisory_xact_lock(hashtextextended('entity_alias', %(bank)s))
-
--- name: forget
--- audience: spellings of one audience, named by the lease that learns them
--- A spelling that means two entities means none.
-DELETE FROM entity_alias a
-USING unnest(%(keys)s::text[], %(entities)s::uuid[]) AS n (key, entity)
-WHERE a.bank = %(bank)s AND a.audience_id = %(audience_id)s AND a.key = n.key AND a.entity <> n.entity
-RETURNING a.key
-
--- name: learn
--- Other spellings, but for those just found to be ambiguous.
-INSERT INTO entity_alias (bank, key, audience_id, entity, name)
-SELECT %(bank)s, n.key, %(audience_id)s, n.entity, n.name
-FROM unnest(%(keys)s::text[], %(names)s::text[], %(entities)s::uuid[]) AS n (key, name, entity)
-WHERE n.key <> ALL(%(ambiguous)s::text[])
-ON CONFLICT DO NOTHING
-
--- name: copy_mentions
--- audience: rows are only added, for facts of the audience of a claim
--- Which unit mentions what.
-COPY unit_entity (unit, entity, bank) FROM STDIN (FORMAT BINARY)
-
--- name: mention_more
--- audience: rows are only added, for facts of the audience of a claim
--- What a unit that was said again mentions beside what it did.
-INSERT INTO unit_entity (unit, entity, bank)
-SELECT n.unit, n.entity, %(bank)s FROM unnest(%(units)s::uuid[], %(entities)s::uuid[]) AS n (unit, entity)
-ON CONFLICT DO NOTHING
-
--- name: copy_moved
--- audience: a longer form of a name was found in a document that the lease writes
--- Mentions of the shorter form, as mentions of the longer one.
-INSERT INTO unit_entity (unit, entity, bank)
-SELECT ue.unit, %(target)s, ue.bank
+-- audience: the caller has locked these documents and deletes them under the viewer
+-- Names in documents, for pruning.
+SELECT DISTINCT ue.entity
 FROM memory_unit u JOIN unit_entity ue ON ue.unit = u.id
-WHERE u.document = %(document)s AND ue.entity = %(source)s
-ON CONFLICT DO NOTHING
-
--- name: delete_moved
--- audience: a longer form of a name was found in a document that the lease writes
--- Mentions of the shorter form that were moved.
-DELETE FROM unit_entity ue USING memory_unit u
-WHERE u.id = ue.unit AND u.document = %(document)s AND ue.entity = %(source)s
-
--- name: lock_orphans
--- Entities that nothing seems to mention; one that is just being mentioned is passed over.
-SELECT e.id FROM entity e
-WHERE e.bank = %(bank)s AND e.id = ANY(%(ids)s::uuid[])
-  AND NOT EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.entity = e.id)
-ORDER BY e.key FOR UPDATE SKIP LOCKED
-
--- name: delete_orphans
--- Looked at again under the lock, with what was committed before it.
-DELETE FROM entity e
-WHERE e.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.entity = e.id)
+WHERE u.document = ANY(%(numbers)s::integer[])
 
 -- name: of_chunks
 -- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
@@ -96,3 +54,87 @@ WHERE e.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (SELECT 1 FROM unit_entity ue W
 SELECT DISTINCT ue.entity
 FROM memory_unit u JOIN unit_entity ue ON ue.unit = u.id
 WHERE u.chunk = ANY(%(chunks)s::uuid[])
+
+-- name: hold
+-- Entities that exist, kept from being pruned, locked in key order.
+SELECT e.id, e.key, e.sense, e.is_label
+FROM entity e
+WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s::text[])
+  AND (e.key, e.sense, e.is_label) IN (
+      SELECT * FROM unnest(%(keys)s::text[], %(senses)s::text[], %(labels)s::boolean[]))
+ORDER BY e.key, e.sense, e.is_label FOR KEY SHARE
+
+-- name: add
+-- Entities that do not exist yet, made in key order. Another transaction may make the same: then this waits for it.
+INSERT INTO entity (id, bank, key, sense, is_label, name, created_at)
+SELECT n.id, %(bank)s, n.key, n.sense, n.is_label, n.name, %(now)s
+FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(senses)s::text[], %(labels)s::boolean[], %(names)s::text[])
+     AS n (id, key, sense, is_label, name)
+ORDER BY n.key, n.sense, n.is_label
+ON CONFLICT (bank, key, sense, is_label) DO NOTHING
+
+-- name: mention
+-- Which unit mentions what. Keys and ways are kept where an entity is named by other than its own key. A unit that is
+-- said again may mention some already.
+INSERT INTO unit_entity (unit, entity, bank, keys, via)
+SELECT n.unit, n.entity, %(bank)s,
+       CASE WHEN NOT bool_and(n.plain) THEN array_agg(n.key) END, CASE WHEN NOT bool_and(n.plain) THEN array_agg(n.via) END
+FROM unnest(%(units)s::uuid[], %(entities)s::uuid[], %(keys)s::text[], %(via)s::uuid[], %(plain)s::boolean[])
+     AS n (unit, entity, key, via, plain)
+GROUP BY n.unit, n.entity
+ON CONFLICT DO NOTHING
+
+-- name: learn
+-- What keys mean in this audience, made in key order. What a text used counts for more than what might be; a kind that
+-- is known counts for more than none.
+INSERT INTO entity_name (bank, audience_id, key, entity, rule, name, kind, root)
+SELECT %(bank)s, %(audience_id)s, n.key, n.entity, n.rule, n.name, n.kind, n.root
+FROM unnest(%(keys)s::text[], %(entities)s::uuid[], %(rules)s::text[], %(names)s::text[], %(kinds)s::text[],
+            %(roots)s::uuid[]) AS n (key, entity, rule, name, kind, root)
+ORDER BY n.key, n.entity
+ON CONFLICT (bank, audience_id, key, entity) DO UPDATE SET
+    rule = CASE WHEN excluded.rule = 'alias' AND entity_name.rule <> 'own' THEN 'alias' ELSE entity_name.rule END,
+    kind = CASE WHEN entity_name.kind = '' THEN excluded.kind ELSE entity_name.kind END
+
+-- name: move
+-- audience: a longer form of a name was found in a document that the lease writes
+-- Mentions of the shorter form in this document, as mentions of the longer one. What people merged into it stays.
+WITH gone AS (
+    DELETE FROM unit_entity ue USING memory_unit u, entity e
+    WHERE u.id = ue.unit AND e.id = ue.entity AND u.document = %(document)s AND ue.entity = %(source)s
+      AND (ue.via IS NULL OR ue.via <@ ARRAY[%(source)s::uuid])
+    RETURNING ue.unit, ue.bank, coalesce(ue.keys, ARRAY[e.key]) AS keys
+)
+INSERT INTO unit_entity (unit, entity, bank, keys, via)
+SELECT gone.unit, %(root)s, gone.bank, gone.keys, array_fill(%(target)s::uuid, ARRAY[cardinality(gone.keys)]) FROM gone
+ON CONFLICT (unit, entity) DO UPDATE SET
+    keys = coalesce(unit_entity.keys, ARRAY(SELECT e.key FROM entity e WHERE e.id = unit_entity.entity)) || excluded.keys,
+    via = coalesce(unit_entity.via, ARRAY[unit_entity.entity]) || excluded.via
+
+-- name: unlearn
+-- audience: each name is kept or not by what its own audience still says
+-- What no unit of the audience says any more. What people merged stays as long as what they merged it into.
+DELETE FROM entity_name n
+WHERE n.bank = %(bank)s AND (n.entity = ANY(%(ids)s::uuid[]) OR n.root = ANY(%(ids)s::uuid[]))
+  AND NOT EXISTS (
+      SELECT 1 FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
+      WHERE ue.entity = coalesce(n.root, n.entity) AND u.audience_id = n.audience_id
+        AND (n.rule <> 'alias' OR n.root IS NOT NULL OR n.key = ANY(ue.keys)))
+RETURNING n.entity
+
+-- name: lock_orphans
+-- audience: whether any audience still knows an entity
+-- Entities that nothing seems to mention; one that is just being mentioned is passed over.
+SELECT e.id FROM entity e
+WHERE e.bank = %(bank)s AND e.id = ANY(%(ids)s::uuid[])
+  AND NOT EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.entity = e.id)
+  AND NOT EXISTS (SELECT 1 FROM entity_name n WHERE n.entity = e.id OR n.root = e.id)
+ORDER BY e.key FOR UPDATE SKIP LOCKED
+
+-- name: delete_orphans
+-- audience: whether any audience still knows an entity
+-- Looked at again under the lock, with what was committed before it.
+DELETE FROM entity e
+WHERE e.id = ANY(%(ids)s::uuid[])
+  AND NOT EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.entity = e.id)
+  AND NOT EXISTS (SELECT 1 FROM entity_name n WHERE n.entity = e.id OR n.root = e.id)

@@ -103,8 +103,8 @@ JOIN embedding e ON e.bank = u.bank AND e.document = u.document_number AND e.pos
 
 -- name: copy_entities
 -- What they name.
-INSERT INTO unit_entity (unit, entity, bank)
-SELECT asked.copy, ue.entity, ue.bank
+INSERT INTO unit_entity (unit, entity, bank, keys, via)
+SELECT asked.copy, ue.entity, ue.bank, ue.keys, ue.via
 FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy) JOIN unit_entity ue ON ue.unit = asked.unit
 
 -- name: copy_links

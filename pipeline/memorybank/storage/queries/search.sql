@@ -52,9 +52,9 @@ WHERE e.bank = %(bank)s
 WITH meant AS (
     SELECT e.id, e.name FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s::text[])
     UNION
-    SELECT e.id, e.name FROM entity_alias a JOIN entity e ON e.id = a.entity
-    WHERE a.bank = %(bank)s AND a.key = ANY(%(keys)s::text[])
-      AND (%(sees_all)s OR a.audience_id = ANY(%(audiences)s::bigint[]))
+    SELECT e.id, e.name FROM entity_name n JOIN entity e ON e.id = coalesce(n.root, n.entity)
+    WHERE n.bank = %(bank)s AND n.key = ANY(%(keys)s::text[]) AND n.rule <> 'part'
+      AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
 )
 SELECT meant.name, 1.0::real AS strength, held.documents, held.positions
 FROM meant

@@ -1,0 +1,199 @@
+"""Does retain know who is who? Names of labelled documents go through the real write path into a real database.
+
+The facts of each document, with their names and kinds, are given as an extraction would give them; documents come in
+the order of the file. Then the entity of each mention is compared with its label.
+
+B-cubed (Bagga and Baldwin, "Algorithms for Scoring Coreference Chains", 1998): a mention's precision is the share of
+the mentions of its entity that have its label, its recall the share of the mentions of its label that are in its
+entity; both are means over mentions. Pairwise: of all pairs of mentions that are one entity, those that have one label,
+and the reverse.
+"""
+
+import re
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memorybank import clock, rounds
+from memorybank.liveness import Worker
+from memorybank.model import EntityInput, Fact, RetainItem
+from memorybank.operations import Kind
+from memorybank.retain.stage import Retain
+from memorybank.retain.work import ChunkWork, Extraction
+from memorybank.settings import Settings, load
+from memorybank.storage import banks, models
+from memorybank.storage.embedded import EmbeddedServer
+from memorybank.storage.migrate import migrate
+from memorybank.storage.pool import Database
+from memorybank.testing.embedder import HashingEmbedder
+from memorybank.text import name_key
+
+DATASETS = Path(__file__).resolve().parents[1] / "datasets" / "entities"
+#: The labelled files; what each is for stands in their README.
+LABELLED = ("tuning", "heldout")
+#: What a run is told of kinds: all of them, whether it is a person (what extraction says today), nothing.
+TOLD = ("kinds", "people", "nothing")
+_KINDS = {
+    "P": "PERSON", "O": "ORGANIZATION", "L": "LOCATION", "R": "PRODUCT",
+    "W": "WORK", "E": "EVENT", "A": "ANIMAL", "C": "CONCEPT",
+}  # fmt: skip
+_MENTION = re.compile(r"\[([^\]|]+)\|(\w)\|([^\]|]+)\]")
+_FOUND = (Path(__file__).with_name("entities.sql")).read_text(encoding="utf-8")
+#: When the first document was said; each later one a day after.
+_FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A labelled mention; `fact` is the text of the fact that holds it."""
+
+    bank: str
+    document: str
+    fact: str
+    name: str
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Extracts what is labelled: each line of a document is a fact. An `Extractor`."""
+
+    facts: Mapping[str, Fact]
+
+    async def extract(self, chunks: Sequence[ChunkWork]) -> list[Extraction]:
+        """Return the facts of the lines."""
+        return [
+            Extraction(tuple(self.facts[line] for line in chunk.text.splitlines() if line in self.facts))
+            for chunk in chunks
+        ]
+
+
+def read(path: Path) -> list[Mention]:
+    """Return the mentions of a labelled file, in order."""
+    found: list[Mention] = []
+    bank = document = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# bank: "):
+            bank = line.removeprefix("# bank: ")
+        elif line.startswith("## "):
+            document = line.removeprefix("## ")
+        else:
+            fact = _MENTION.sub(r"\1", line)
+            found += [
+                Mention(bank, document, fact, name, _KINDS[kind], f"{bank}/{label}")
+                for name, kind, label in _MENTION.findall(line)
+            ]
+    return found
+
+
+def told(mentions: Sequence[Mention], what: str) -> dict[str, Fact]:
+    """Return the facts of mentions, with the kinds that a run is told."""
+    names: dict[str, list[EntityInput]] = defaultdict(list)
+    for mention in mentions:
+        known = what == "kinds" or (what == "people" and mention.kind == "PERSON")
+        names[mention.fact].append(EntityInput(mention.name, mention.kind if known else "CONCEPT"))
+    return {fact: Fact(fact, entities=tuple(entities)) for fact, entities in names.items()}
+
+
+async def measure() -> dict[str, Any]:
+    """Return precision and recall of each labelled file under each telling."""
+    result: dict[str, Any] = {"kind": "entities"}
+    settings = load(environ={})
+    with tempfile.TemporaryDirectory(prefix="memorybank-eval-") as home:
+        server = EmbeddedServer(Path(home))
+        try:
+            conninfo = server.ensure()
+            await migrate(conninfo)
+            for name in LABELLED:
+                mentions = read(DATASETS / f"{name}.txt")
+                result[name] = {"mentions": len(mentions)}
+                for what in TOLD:
+                    found = await _resolved(conninfo, settings, mentions, what)
+                    result[name][what] = {**scores(mentions, found), "errors": errors(mentions, found)}
+        finally:
+            server.stop()
+    return result
+
+
+async def _resolved(
+    conninfo: str, settings: Settings, mentions: Sequence[Mention], what: str
+) -> dict[Mention, Any]:
+    """Retain the documents of each bank in order; return the entity of each mention."""
+
+    async def where() -> str:
+        return conninfo
+
+    database = Database(where, settings.database)
+    await database.open()
+    try:
+        found: dict[Mention, Any] = {}
+        for bank in dict.fromkeys(mention.bank for mention in mentions):
+            own = [mention for mention in mentions if mention.bank == bank]
+            found |= await _bank(database, settings, own, f"{bank}-{len(mentions)}-{what}")
+        return found
+    finally:
+        await database.close()
+
+
+async def _bank(
+    database: Database, settings: Settings, mentions: Sequence[Mention], bank_id: str
+) -> dict[Mention, Any]:
+    embedder = HashingEmbedder(64)
+    async with database.transaction() as connection:
+        bank = await banks.ensure(connection, bank_id, clock.now())
+        audience = await banks.default_audience(connection, bank.id)
+        await models.embedding_model(connection, embedder.model, embedder.dimensions)
+    extractor = Labelled(told(mentions, bank_id.rpartition("-")[2]))
+    retain = Retain(database, embedder, lambda _: extractor, settings)
+    worker = Worker(database, settings.worker)
+    texts: dict[str, dict[str, None]] = defaultdict(dict)
+    for mention in mentions:
+        texts[mention.document][mention.fact] = None
+    for day, (document, facts) in enumerate(texts.items()):
+        item = RetainItem("\n".join(facts), _FIRST + timedelta(days=day), document_id=document)
+        submitted = await retain.submit(bank, audience, [item], interactive=True)
+        for child in submitted.children:
+            await rounds.run(database, {Kind.RETAIN: retain.work}, child, worker, settings.worker)
+    async with database.connection() as connection:
+        rows = await (await connection.execute(_FOUND, {"bank": bank.id})).fetchall()
+    entity = {(row["fact"], key): row["entity"] for row in rows for key in row["keys"]}
+    return {mention: entity[mention.fact, name_key(mention.name)] for mention in mentions}
+
+
+def scores(mentions: Sequence[Mention], found: Mapping[Mention, Any]) -> dict[str, float]:
+    """Return B-cubed and pairwise precision and recall, as shares."""
+    both = Counter((found[mention], mention.label) for mention in mentions)
+    entities = Counter(found[mention] for mention in mentions)
+    labels = Counter(mention.label for mention in mentions)
+    pairs = _pairs(both.values())
+    return {
+        "b_cubed_precision": sum(n * n / entities[entity] for (entity, _), n in both.items()) / len(mentions),
+        "b_cubed_recall": sum(n * n / labels[label] for (_, label), n in both.items()) / len(mentions),
+        "pairwise_precision": pairs / max(1, _pairs(entities.values())),
+        "pairwise_recall": pairs / max(1, _pairs(labels.values())),
+    }
+
+
+def _pairs(sizes: Iterable[int]) -> int:
+    return sum(size * (size - 1) // 2 for size in sizes)
+
+
+def errors(mentions: Sequence[Mention], found: Mapping[Mention, Any]) -> list[str]:
+    """Return what went wrong: the labels that share an entity, and the labels that have several."""
+    labels: dict[Any, Counter[str]] = defaultdict(Counter)
+    names: dict[str, dict[Any, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for mention in mentions:
+        labels[found[mention]][mention.label] += 1
+        names[mention.label][found[mention]].append(f"{mention.document}:{mention.name}")
+    mixed = [f"mixed: {dict(held)}" for held in labels.values() if len(held) > 1]
+    split = [
+        f"split: {label}: {[' '.join(dict.fromkeys(part)) for part in parts.values()]}"
+        for label, parts in names.items()
+        if len(parts) > 1
+    ]
+    return mixed + split
