@@ -82,7 +82,7 @@ async def delete(connection: Connection, bank: int, document_id: str, viewer: Vi
     named = await entities.of_documents(connection, [row["number"]])
     units = await fetch_row(connection, "documents.count_units", number)
     await execute(connection, "documents.delete", number)
-    await entities.prune(connection, bank, named)
+    await entities.prune(connection, bank, [entity.id for entity in named])
     return int(units["units"])
 
 
