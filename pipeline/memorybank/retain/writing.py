@@ -68,7 +68,7 @@ class Sorted:
 
 @dataclass(frozen=True)
 class Written:
-    """What a transaction stored; of the facts, `mentions` were known before."""
+    """What a transaction stored: new facts, and mentions of known ones."""
 
     chunks: int = 0
     facts: int = 0
@@ -148,8 +148,7 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
         dropped.update(done.extraction.dropped)
     said = Counter(one.chunk.document for one in new.done for _ in {fact.id for fact in one.facts})
     await history.count(connection, claim.lease.operation_id, "added", said)
-    kept = len(facts) + len(told.mentions)
-    return Written(len(new.done), kept, len(told.mentions), named, linked, dict(dropped))
+    return Written(len(new.done), len(facts), len(told.mentions), named, linked, dict(dropped))
 
 
 def told_apart(group: Group, known: Mapping[int, Home]) -> Sorted:

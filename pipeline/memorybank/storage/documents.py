@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from memorybank.audience import Viewer
-from memorybank.storage import entities, mentions
+from memorybank.storage import entities, history, mentions, retains
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
 
@@ -46,6 +46,13 @@ async def lock(connection: Connection, bank: int, ids: Sequence[str]) -> dict[st
     return {row["id"]: _held(row) for row in rows}
 
 
+async def find(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> Held | None:
+    """Return a document that the viewer may see, or None."""
+    parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
+    row = await fetch_one(connection, "documents.find", parameters)
+    return _held(row) if row else None
+
+
 async def put(
     connection: Connection, bank: int, audience_id: int, document: NewDocument, now: datetime
 ) -> int:
@@ -70,9 +77,10 @@ async def put(
 async def delete(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> int | None:
     """Delete a document with all that came from it; return how many units went, None where there is no such document.
 
-    What other documents say too stays, with them. Runs in the caller's transaction. Names that nothing mentions any
-    more go too.
+    What waits to be written to it goes too, and names that nothing mentions any more. What other documents say too
+    stays, with them. Runs in the caller's transaction.
     """
+    await retains.forget_content(connection, bank, [document_id], viewer)
     await mentions.alone(connection, bank)
     parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
     row = await fetch_one(connection, "documents.lock_one", parameters)
@@ -82,7 +90,7 @@ async def delete(connection: Connection, bank: int, document_id: str, viewer: Vi
     named = await entities.of_documents(connection, [row["number"]])
     units = await fetch_row(connection, "documents.count_units", number)
     await execute(connection, "documents.delete", number)
-    await entities.prune(connection, bank, [entity.id for entity in named])
+    await entities.prune(connection, bank, named)
     return int(units["units"])
 
 
@@ -108,6 +116,7 @@ async def set_tags(
     await mentions.part_document(connection, row["number"], tags)
     for table in ("document", "chunks", "units"):
         await execute(connection, f"documents.tag_{table}", {"number": row["number"], **parameters})
+    await history.record(connection, row["number"], history.Event(history.Act.RETAG), now)
     return True
 
 

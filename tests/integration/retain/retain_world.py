@@ -16,7 +16,7 @@ from memorybank.retain.extraction import Asking
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.stage import Retain, Submitted
 from memorybank.settings import Settings
-from memorybank.storage import banks, documents, operations
+from memorybank.storage import banks, documents, listings, operations
 from memorybank.storage.operations import OperationRecord
 from memorybank.storage.pool import Database
 from memorybank.testing.embedder import HashingEmbedder
@@ -64,6 +64,27 @@ class World:
         for child in submitted.children:
             await self.work(child)
         return await self.operation(submitted.operation_id)
+
+    async def found(self, document_id: str) -> documents.Held:
+        async with self.database.connection() as connection:
+            found = await documents.find(connection, self.bank.id, document_id, Viewer.operator())
+        assert found is not None
+        return found
+
+    async def reprocess(self, document_id: str) -> OperationRecord:
+        """Read a document again, in one round, and return the operation."""
+        submitted = await self.retain.again(self.bank, await self.found(document_id))
+        for child in submitted.children:
+            await self.work(child)
+        return await self.operation(submitted.operation_id)
+
+    async def history(self, document_id: str) -> list[tuple[str, int, int]]:
+        """What was done to a document, the oldest first: the act, facts added and removed."""
+        held = await self.found(document_id)
+        async with self.database.connection() as connection:
+            found = await listings.list_history(connection, Viewer.operator(), held.number, listings.Page())
+        assert found.total == len(found.rows)
+        return [(row["kind"], row["facts_added"], row["facts_removed"]) for row in reversed(found.rows)]
 
     async def operation(self, operation: UUID) -> OperationRecord:
         async with self.database.connection() as connection:

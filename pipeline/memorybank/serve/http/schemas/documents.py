@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from memorybank.serve.http.schemas.recall import EntityObservationResponse
 from memorybank.serve.http.schemas.wire import NotNegative, TaggedQuery, WireRequest, WireResponse
+from memorybank.storage.history import Act
 from memorybank.tags import Match
 
 
@@ -16,8 +17,8 @@ class DocumentsQuery(TaggedQuery):
     tags_match: Match = "any_strict"
 
 
-class ChunksQuery(BaseModel):
-    """Which chunks of a document to list."""
+class DocumentPage(BaseModel):
+    """Which chunks of a document to list, or which acts of its history."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     offset: NotNegative = 0
@@ -102,6 +103,46 @@ class ListChunksResponse(WireResponse):
     total: int
     limit: int
     offset: int
+
+
+class ObservationIdSample(WireResponse):
+    """Observations that an act reached: how many, and some of their ids."""
+
+    count: int = 0
+    ids: list[str] = []
+
+
+class DocumentEvent(WireResponse):
+    """One act in the history of a document."""
+
+    document_id: str
+    kind: Act
+    created_at: str | None = None
+    operation_id: str | None = None
+    fact_id: str | None = None
+    facts_added: int = 0
+    facts_removed: int = 0
+    observations_created: ObservationIdSample = ObservationIdSample()
+    observations_updated: ObservationIdSample = ObservationIdSample()
+    observations_removed: ObservationIdSample = ObservationIdSample()
+
+
+class DocumentHistoryResponse(WireResponse):
+    """A page of a document's history, the newest act first."""
+
+    document_id: str
+    items: list[DocumentEvent]
+    total: int
+    limit: int
+    offset: int
+
+
+class ReprocessDocumentResponse(WireResponse):
+    """A document is being read again."""
+
+    success: bool
+    operation_id: str
+    items_count: int
 
 
 class EntityListItem(WireResponse):
