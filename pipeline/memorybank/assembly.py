@@ -18,8 +18,10 @@ from memorybank.recall.query import Include, RecallQuery
 from memorybank.recall.stage import Recall
 from memorybank.reflect.query import Evidence
 from memorybank.reflect.stage import Reflect
+from memorybank.retain.conversion import Converter
 from memorybank.retain.extraction import Asking
 from memorybank.retain.extractors import extractor_for
+from memorybank.retain.files import Files
 from memorybank.retain.stage import Retain
 from memorybank.settings import (
     STAGES,
@@ -41,6 +43,7 @@ class Parts:
     """The stages of one process."""
 
     retain: Retain
+    files: Files
     recall: Recall
     reflect: Reflect
 
@@ -80,9 +83,12 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     patience = Patience(retain_model.backoff_seconds, retain_model.backoff_cap_seconds)
     asking = Asking(settings.retain.attempts, patience, retain_model.max_output_tokens)
     recall = Recall(database, embedder, settings)
+    retain = Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings)
+    converter = Converter(settings.files, settings.retain.max_item_chars)
     try:
         yield Parts(
-            retain=Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings),
+            retain=retain,
+            files=Files(retain, converter, settings.files),
             recall=recall,
             reflect=Reflect(
                 RecallForReflect(recall), _model_for(model, settings, "reflect"), database, settings

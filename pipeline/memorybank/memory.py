@@ -9,10 +9,11 @@ Each method is a few lines: it finds the bank, and hands over to the room that d
 
 import asyncio
 import unicodedata
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memorybank import clock, paths, rounds
@@ -20,15 +21,17 @@ from memorybank.assembly import Parts, assembled
 from memorybank.audience import Viewer
 from memorybank.errors import Conflict, InvalidInput, NotFound
 from memorybank.liveness import Worker
-from memorybank.model import Bank, RetainItem, TokenUsage
+from memorybank.model import Bank, FileUpload, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery
 from memorybank.retain import intake
+from memorybank.retain.preview import Preview, Wish, preview
 from memorybank.retain.stage import Retained, Submitted
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
 from memorybank.storage import banks, documents, forget, llm_calls, operations
+from memorybank.storage.llm_calls import Caller
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
@@ -42,6 +45,8 @@ MAX_BANK_NAME_CHARS = 512
 #: The number of a bank that is not there: PostgreSQL counts from 1.
 NO_BANK = 0
 
+T = TypeVar("T")
+
 
 class MemoryBank:
     """Long-term memory over one database; make one per process with `opened`."""
@@ -51,9 +56,13 @@ class MemoryBank:
         self.database = database
         self._worker = worker
         self._retain = parts.retain
+        self._files = parts.files
         self._recall = parts.recall
         self._reflect = parts.reflect
-        self._handlers: Mapping[Kind, rounds.Handler] = {Kind.RETAIN: parts.retain.work}
+        self._handlers: Mapping[Kind, rounds.Handler] = {
+            Kind.RETAIN: parts.retain.work,
+            Kind.FILE_CONVERT_RETAIN: parts.files.work,
+        }
 
     @classmethod
     @asynccontextmanager
@@ -81,16 +90,31 @@ class MemoryBank:
         self, bank_id: str, items: Sequence[RetainItem], *, operation_id: UUID | None = None
     ) -> Submitted:
         """Queue items for the workers and return the operation to ask about."""
-        return (await self._taken(bank_id, items, operation_id=operation_id))[1]
+        return await self._in_bank(
+            bank_id, partial(self._retain.submit, items=items, operation_id=operation_id)
+        )
 
     async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> Retained:
         """Keep items now and return how many, and what the models used; raises Conflict when they were not kept.
 
         The work is an operation like any other: should this process die, a worker ends it.
         """
-        bank, submitted = await self._taken(bank_id, items, interactive=True)
-        await asyncio.gather(*(self._finish(bank, child) for child in submitted.children))
-        return Retained(submitted.items_count, await self._used(bank, submitted))
+        submitted = await self._in_bank(bank_id, partial(self._retain.submit, items=items, interactive=True))
+        await asyncio.gather(*(self._finish(submitted.bank, child) for child in submitted.children))
+        return Retained(submitted.items_count, await self._used(submitted))
+
+    async def submit_files(self, bank_id: str, files: Sequence[FileUpload]) -> tuple[UUID, ...]:
+        """Queue the reading and keeping of files; returns an operation for each."""
+        return await self._in_bank(bank_id, partial(self._files.submit, files=files))
+
+    async def preview(self, bank_id: str, wish: Wish) -> Preview:
+        """Return what retaining an item would find, and store nothing; a bank that is not there has no overrides."""
+        bank = await self._bank_or_empty(bank_id)
+        caller = Caller()
+        if bank.id != NO_BANK:
+            async with self.database.connection() as connection:
+                caller = Caller(bank.id, await banks.default_audience(connection, bank.id))
+        return await preview(self._retain, bank, caller, wish)
 
     async def recall(self, bank_id: str, query: RecallQuery, viewer: Viewer) -> RecallResult:
         """Find what is remembered; a bank that is not there remembers nothing."""
@@ -112,12 +136,12 @@ class MemoryBank:
         """Claim nothing more, and end running rounds soon."""
         self._worker.drain()
 
-    async def _finish(self, bank: Bank, operation_id: UUID) -> None:
+    async def _finish(self, bank: int, operation_id: UUID) -> None:
         """Work on an operation until it has ended: here, or in a worker that was quicker."""
         while True:
             await self.work(operation_id)
             async with self.database.connection() as connection:
-                record = await operations.get(connection, bank.id, operation_id, Viewer.operator())
+                record = await operations.get(connection, bank, operation_id, Viewer.operator())
             if record is None or record.status.terminal:
                 return
             if self._worker.draining or record.retry_at is not None:
@@ -125,12 +149,12 @@ class MemoryBank:
                 raise Conflict(f"operation {operation_id} goes on in the background: {why}")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _used(self, bank: Bank, submitted: Submitted) -> TokenUsage:
+    async def _used(self, submitted: Submitted) -> TokenUsage:
         """Return what the models used for a request that has ended; raises Conflict where a part of it failed."""
         spent = TokenUsage()
         async with self.database.connection() as connection:
             for child in submitted.children:
-                record = await operations.get(connection, bank.id, child, Viewer.operator())
+                record = await operations.get(connection, submitted.bank, child, Viewer.operator())
                 if record is None:
                     raise Conflict(f"operation {child} is gone: it or its bank was deleted meanwhile")
                 if record.status is not Status.COMPLETED:
@@ -225,17 +249,12 @@ class MemoryBank:
         async with self.database.transaction() as connection:
             yield connection, await banks.get(connection, _stored_id(bank_id))
 
-    async def _taken(self, bank_id: str, items: Sequence[RetainItem], **how: Any) -> tuple[Bank, Submitted]:
-        """Queue items in a bank; one that is deleted between being found and being written to is made anew."""
-
-        async def queue() -> tuple[Bank, Submitted]:
-            bank, audience_id = await self._writable(bank_id)
-            return bank, await self._retain.submit(bank, audience_id, items, **how)
-
+    async def _in_bank(self, bank_id: str, write: Callable[[Bank, int], Awaitable[T]]) -> T:
+        """Write to a bank; one that is deleted between being found and being written to is made anew."""
         try:
-            return await queue()
+            return await write(*await self._writable(bank_id))
         except NotFound:
-            return await queue()
+            return await write(*await self._writable(bank_id))
 
     async def _writable(self, bank_id: str) -> tuple[Bank, int]:
         """Return a bank, made on first use, and the audience that retain writes to."""

@@ -39,6 +39,11 @@ class Bank:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def narrator(self) -> str:
+        """Who speaks in a bank, where that is known: its id is an address, no name that facts may speak of."""
+        return "" if self.name == self.bank_id else self.name
+
 
 @dataclass(frozen=True)
 class EntityInput:
@@ -65,6 +70,15 @@ class RetainItem:
     observation_scopes: str | tuple[tuple[str, ...], ...] | None = None
     strategy: str | None = None
     update_mode: str = "replace"
+
+
+@dataclass(frozen=True)
+class FileUpload:
+    """A file to keep; `about` says all of it but its content."""
+
+    name: str
+    content: bytes
+    about: RetainItem
 
 
 @dataclass(frozen=True)

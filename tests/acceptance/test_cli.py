@@ -22,7 +22,7 @@ from memorybank.serve import cli
 HELP_SECONDS = 1.5
 COMMANDS = (
     *("up", "serve", "worker", "migrate", "models", "demo"),
-    *("retain", "recall", "reflect", "banks", "operations", "status"),
+    *("retain", "retain-files", "preview", "recall", "reflect", "banks", "operations", "status"),
 )
 
 

@@ -22,6 +22,8 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "update_bank_config": ("PATCH", _BANK + "/config", "BankConfigResponse"),
     "reset_bank_config": ("DELETE", _BANK + "/config", "BankConfigResponse"),
     "retain_memories": ("POST", _BANK + "/memories", "RetainResponse"),
+    "file_retain": ("POST", _BANK + "/files/retain", "FileRetainResponse"),
+    "dry_run_extract_memories": ("POST", _BANK + "/memories/dry-run-extract", "DryRunExtractionResult"),
     "recall_memories": ("POST", _BANK + "/memories/recall", "RecallResponse"),
     "reflect": ("POST", _BANK + "/reflect", "ReflectResponse"),
     "list_memories": ("GET", _BANK + "/memories/list", "ListMemoryUnitsResponse"),
@@ -60,6 +62,11 @@ SHAPES: dict[str, str] = {
     "BankConfigResponse": "bank_id*: str, config*: obj, overrides*: obj",
     "RetainResponse": "success*: bool, bank_id*: str, items_count*: int, async*: bool, operation_id: uuid?,"
     " operation_ids: [uuid]?, usage: TokenUsage?",
+    "FileRetainResponse": "operation_ids*: [uuid]",
+    "DryRunExtractionResult": "facts: [ExtractedFact], chunks: [ExtractionChunk], usage: TokenUsage",
+    "ExtractedFact": "text*: str, fact_type*: str, occurred_start: time?, occurred_end: time?, entities: [str],"
+    " chunk_index: int?",
+    "ExtractionChunk": "text*: str, fact_count*: int",
     "TokenUsage": "input_tokens: int, output_tokens: int, total_tokens: int, cached_tokens: int, thoughts_tokens: int",
     "RecallResponse": "results*: [RecallResult], trace: obj?, entities: map<EntityStateResponse>?,"
     " chunks: map<ChunkData>?, source_facts: map<RecallResult>?, source_facts_truncated: bool?",
@@ -111,8 +118,9 @@ SHAPES: dict[str, str] = {
     " last_consolidated_at: time?, last_memory_write_at: time?, pending_consolidation: int,"
     " failed_consolidation: int, total_observations: int",
     "OperationsListResponse": "bank_id*: str, total*: int, limit*: int, offset*: int, operations*: [OperationResponse]",
-    "OperationResponse": "id*: uuid, task_type*: str, items_count*: int, document_id*: str?, created_at*: time,"
-    " updated_at*: time?, status*: str, error_message*: str?, retry_count*: int?, next_retry_at*: time?,"
+    "OperationResponse": "id*: uuid, task_type*: str, items_count*: int, document_id*: str?, filename*: str?,"
+    " created_at*: time, updated_at*: time?, status*: str, error_message*: str?, retry_count*: int?,"
+    " next_retry_at*: time?,"
     " progress*: OperationProgress?",
     "OperationProgress": "stage*: str, at*: time, processed: int?, total: int?, detail: map<int>?",
     "OperationStatusResponse": "operation_id*: uuid, status*: str, operation_type*: str?, created_at*: time?,"

@@ -17,3 +17,7 @@ def declare(broker: dramatiq.Broker, work: Work) -> None:
     @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.RETAIN.value)
     async def retain(operation_id: str) -> None:
         await work(UUID(operation_id))
+
+    @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.FILE_CONVERT_RETAIN.value)
+    async def file_convert_retain(operation_id: str) -> None:
+        await work(UUID(operation_id))

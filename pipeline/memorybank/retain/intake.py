@@ -26,6 +26,8 @@ MAX_ID_CHARS = 512
 MAX_NAME_CHARS = 256
 #: Tags, names and scopes of one item.
 MAX_LABELS = 256
+#: The path of a field in a request.
+Place = tuple[str | int, ...]
 SCOPES = ("combined", "per_tag", "all_combinations", "shared")
 
 
@@ -63,12 +65,12 @@ class Accepted:
     violations: tuple[Violation, ...] = ()
 
 
-def accept(items: Sequence[RetainItem], limits: Limits) -> Accepted:
-    """Return the items as they may be stored.
+def accept(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "items")) -> Accepted:
+    """Return the items as they may be stored; `at` is where the request has them.
 
     Raises InvalidInput or BadRequest, naming item and field, and Blocked where no item is left.
     """
-    cleaned = clean(items, limits)
+    cleaned = clean(items, limits, at)
     screens = cache(
         lambda strategy: Screen.of(limits.config_of(strategy).memory_defense, limits.retain.mask_secrets)
     )
@@ -86,17 +88,16 @@ def accept(items: Sequence[RetainItem], limits: Limits) -> Accepted:
     return Accepted(tuple(kept), tuple(violations))
 
 
-def clean(items: Sequence[RetainItem], limits: Limits) -> list[RetainItem]:
+def clean(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "items")) -> list[RetainItem]:
     """Return the items as PostgreSQL can hold them; raises InvalidInput or BadRequest, naming item and field."""
     if not items:
-        raise InvalidInput("items must not be empty", loc=("body", "items"))
+        raise InvalidInput("items must not be empty", loc=at)
     if len(items) > limits.retain.max_items:
-        raise InvalidInput(f"at most {limits.retain.max_items} items in one request", loc=("body", "items"))
-    return [_clean(item, index, limits) for index, item in enumerate(items)]
+        raise InvalidInput(f"at most {limits.retain.max_items} items in one request", loc=at)
+    return [_clean(item, (*at, index), limits) for index, item in enumerate(items)]
 
 
-def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
-    at = ("body", "items", index)
+def _clean(item: RetainItem, at: Place, limits: Limits) -> RetainItem:
     content = text.normalize(item.content)
     _check(bool(content.strip()), (*at, "content"), "content must not be blank", item.content)
     longest = limits.retain.max_item_chars
@@ -127,7 +128,7 @@ def _clean(item: RetainItem, index: int, limits: Limits) -> RetainItem:
     )
 
 
-def _check(holds: bool, loc: tuple[str | int, ...], message: str, value: Any = None) -> None:
+def _check(holds: bool, loc: Place, message: str, value: Any = None) -> None:
     if not holds:
         raise InvalidInput(message, loc=loc, value=value)
 
@@ -143,7 +144,7 @@ def _addressable(document_id: str) -> bool:
     return not {".", ".."}.intersection(re.split(r"[/\\]", unquote(document_id)))
 
 
-def _check_append(document_id: str | None, config: BankConfig, at: tuple[str | int, ...]) -> None:
+def _check_append(document_id: str | None, config: BankConfig, at: Place) -> None:
     if document_id is None:
         raise BadRequest("update_mode 'append' needs a document_id", loc=(*at, "document_id"))
     if not config.store_document_text:
@@ -151,7 +152,7 @@ def _check_append(document_id: str | None, config: BankConfig, at: tuple[str | i
         raise BadRequest(message, loc=(*at, "update_mode"))
 
 
-def _entities(entities: Sequence[EntityInput], loc: tuple[str | int, ...]) -> tuple[EntityInput, ...]:
+def _entities(entities: Sequence[EntityInput], loc: Place) -> tuple[EntityInput, ...]:
     _check(len(entities) <= MAX_LABELS, loc, f"at most {MAX_LABELS} entities")
     found: dict[str, EntityInput] = {}
     for place, entity in enumerate(entities):
@@ -162,7 +163,7 @@ def _entities(entities: Sequence[EntityInput], loc: tuple[str | int, ...]) -> tu
     return tuple(found.values())
 
 
-def labels(tags: Iterable[str], loc: tuple[str | int, ...]) -> tuple[str, ...]:
+def labels(tags: Iterable[str], loc: Place) -> tuple[str, ...]:
     """Return tags as they may be stored: once each, in order, blank ones left out; raises InvalidInput."""
     found = dict.fromkeys(filter(str.strip, map(text.normalize, tags)))
     _check(len(found) <= MAX_LABELS, loc, f"at most {MAX_LABELS} tags")
@@ -172,7 +173,7 @@ def labels(tags: Iterable[str], loc: tuple[str | int, ...]) -> tuple[str, ...]:
 
 
 def _scopes(
-    scopes: str | tuple[tuple[str, ...], ...] | None, loc: tuple[str | int, ...]
+    scopes: str | tuple[tuple[str, ...], ...] | None, loc: Place
 ) -> str | tuple[tuple[str, ...], ...] | None:
     if scopes is None or isinstance(scopes, str):
         _check(scopes is None or scopes in SCOPES, loc, f"must be a list of tag lists or one of {SCOPES}")

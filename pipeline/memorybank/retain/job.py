@@ -142,8 +142,7 @@ class Job:
             total=chunk.total,
             context=about.context,
             metadata=about.metadata,
-            # A bank id is an address, not a name that facts may speak of.
-            narrator="" if self.bank.name == self.bank.bank_id else self.bank.name,
+            narrator=self.bank.narrator,
             ledger=StoredLedger(
                 self.database, Caller(claim.bank, claim.audience_id, claim.lease.operation_id)
             ),

@@ -33,8 +33,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Submitted:
-    """A request that was taken: its operation, one for each strategy, and the children that do the work."""
+    """A request that a bank took: its operation, one for each strategy, and the children that do the work."""
 
+    bank: int
     operation_id: UUID
     operation_ids: tuple[UUID, ...]
     children: tuple[UUID, ...]
@@ -117,11 +118,11 @@ class Retain:
         parent, *children = family(request, [child], new_id())
         async with self.database.transaction() as connection:
             await operations.submit(connection, [parent, *children])
-        return Submitted(parent.id, (parent.id,), tuple(child.id for child in children), child.items)
+        return Submitted(bank.id, parent.id, (parent.id,), tuple(child.id for child in children), child.items)
 
     def limits(self, bank: Bank) -> intake.Limits:
         """Return what items of a bank must keep to."""
-        return intake.Limits(self.settings.retain, lambda name: self._config(bank, name))
+        return intake.Limits(self.settings.retain, lambda name: self.config_of(bank, name))
 
     async def work(self, round_: Round) -> Outcome:
         """Do a round of one operation: the handler of `Kind.RETAIN`."""
@@ -136,7 +137,7 @@ class Retain:
                 await staging.retire(connection, round_.claim)
         return await job.end(left)
 
-    def _config(self, bank: Bank, strategy: str | None) -> BankConfig:
+    def config_of(self, bank: Bank, strategy: str | None) -> BankConfig:
         """Return what holds for a bank under a strategy."""
         own = resolve_bank(self.settings.bank, bank.config)
         return resolve_bank(self.settings.bank, bank.config, strategy_named(own, strategy))
@@ -149,7 +150,9 @@ class Retain:
             return None
         if known.bank != bank.id or known.kind != Kind.BATCH_RETAIN:
             raise Conflict(f"operation_id {operation_id} is in use for something else")
-        return Submitted(operation_id, (operation_id,), known.children, known.items_count, replayed=True)
+        return Submitted(
+            bank.id, operation_id, (operation_id,), known.children, known.items_count, replayed=True
+        )
 
     async def _queue(self, request: Request, groups: dict[str | None, list[RetainItem]]) -> Submitted:
         """Queue a parent with its children for each strategy."""
@@ -170,7 +173,7 @@ class Retain:
             return replay
         parents = tuple(operation.id for operation in made if operation.is_parent)
         children = tuple(operation.id for operation in made if not operation.is_parent)
-        return Submitted(parents[0], parents, children, len(request.accepted.items))
+        return Submitted(request.bank.id, parents[0], parents, children, len(request.accepted.items))
 
     async def _begin(self, round_: Round) -> Job:
         """Return the operation with its content in documents and chunks."""
@@ -179,7 +182,7 @@ class Retain:
             bank = await banks.by_number(connection, claim.bank)
             carried = await retains.carried(connection, claim.lease.operation_id)
         told: Batch | Staged = payload.from_json(claim.payload)
-        config = self._config(bank, told.strategy)
+        config = self.config_of(bank, told.strategy)
         counts = dict(carried.counts)
         if isinstance(told, Batch):
             async with round_.writing() as connection:

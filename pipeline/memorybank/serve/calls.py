@@ -2,7 +2,8 @@
 
 A call is an async function `(memory, viewer, …) -> response` under `@call`. Its name is the operation id of the
 contract, its docstring the help. A `str` parameter is part of the path, `Annotated[Model, Query()]` holds the query
-parameters, a model is the body. The audience rule is the Viewer: no call can read without one.
+parameters, a model is the body, `Annotated[Model, Form()]` a body in parts: files, and objects as JSON. The audience
+rule is the Viewer: no call can read without one.
 """
 
 import inspect
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
+from fastapi.params import Form, Query
 from pydantic import BaseModel
 
 #: Path of everything that belongs to one bank; the segment `default` is fixed by the contract.
@@ -48,16 +50,22 @@ class Call:
     @property
     def body(self) -> inspect.Parameter | None:
         """The parameter that is the request body, if there is one."""
-        return next((p for p in self.parameters if _is_model(p.annotation)), None)
+        return next((p for p in self.parameters if _is_model(p.annotation) or _is(p, Form)), None)
+
+    @property
+    def body_model(self) -> type[BaseModel] | None:
+        """The type of the request body, if there is one."""
+        return None if self.body is None else _model(self.body)
+
+    @property
+    def multipart(self) -> bool:
+        """Whether the body comes in parts, with files."""
+        return any(_is(parameter, Form) for parameter in self.parameters)
 
     @property
     def query(self) -> type[BaseModel] | None:
         """The type that holds all query parameters, if there are any."""
-        for parameter in self.parameters:
-            if get_origin(parameter.annotation) is Annotated:
-                model: type[BaseModel] = get_args(parameter.annotation)[0]
-                return model
-        return None
+        return next((_model(parameter) for parameter in self.parameters if _is(parameter, Query)), None)
 
     @property
     def response(self) -> type[BaseModel]:
@@ -86,6 +94,18 @@ class Registry:
 
     def __iter__(self) -> Iterator[Call]:
         return iter(self._calls.values())
+
+
+def _is(parameter: inspect.Parameter, marker: type) -> bool:
+    """Return whether a parameter is annotated as `Query()` or `Form()`."""
+    annotation = parameter.annotation
+    return get_origin(annotation) is Annotated and isinstance(get_args(annotation)[1], marker)
+
+
+def _model(parameter: inspect.Parameter) -> type[BaseModel]:
+    annotation = parameter.annotation
+    model: type[BaseModel] = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return model
 
 
 def _is_model(annotation: Any) -> bool:

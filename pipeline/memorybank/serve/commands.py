@@ -1,18 +1,21 @@
 """Commands made from the declared calls: path and required fields become arguments, the rest options.
 
-A required list of objects (the items of a retain) takes one object on the command line: its fields are the options.
-A required text of `-` is read from standard input.
+A list of objects (the items of a retain) takes one object on the command line: its fields are the options. Files are
+arguments, and what is said of one is said of each. A required text of `-` is read from standard input.
 """
 
 import inspect
+import json
 import sys
 import types
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from urllib.parse import quote
 
 import typer
+from fastapi import UploadFile
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -78,23 +81,33 @@ def _command(declared: Call) -> Callable[..., None]:
 
     def command(**given: Any) -> None:
         as_json = given.pop(JSON_OPTION)
-        parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}, "item": {}}
+        parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}, "item": {}, "files": {}}
         for field in fields:
             value = field.sent(given[field.name])
             if value is not None and value != []:
                 parts[field.place[0]][field.place[1]] = value
-        if parts["item"]:
-            parts["body"][_list_field(declared)] = [parts["item"]]
         path = declared.path.format(**{key: quote(value, safe="/") for key, value in parts["path"].items()})
-        body = parts["body"] if declared.body is not None else None
         with Remote.here() as remote:
-            answer = remote.request(declared.method, path, query=parts["query"], body=body)
+            answer = _sent(remote, declared, path, parts)
         show(declared.name, answer, as_json=as_json)
 
     flag = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
     last = inspect.Parameter(JSON_OPTION, inspect.Parameter.KEYWORD_ONLY, annotation=flag, default=False)
     command.__signature__ = inspect.Signature([*(f.parameter for f in fields), last])  # type: ignore[attr-defined]
     return command
+
+
+def _sent(remote: Remote, declared: Call, path: str, parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Send what was given as the call has it, and return the answer."""
+    model = declared.body_model
+    if model is not None and declared.multipart:
+        [(name, files)] = parts["files"].items()
+        part, request = _json_part(model)
+        said = json.dumps({_list_field(request): [parts["item"]] * len(files)})
+        return remote.upload(path, [(name, Path(file)) for file in files], {part: said})
+    if model is not None and parts["item"]:
+        parts["body"][_list_field(model)] = [parts["item"]]
+    return remote.request(declared.method, path, query=parts["query"], body=parts["body"] if model else None)
 
 
 def _fields(declared: Call) -> list[Field]:
@@ -104,15 +117,19 @@ def _fields(declared: Call) -> list[Field]:
             fields.append(Field(("path", parameter.name), parameter.name, str, parameter.default))
     if declared.query is not None:
         fields += _model_fields(declared.query, "query")
-    if declared.body is not None:
-        fields += _model_fields(declared.body.annotation, "body")
+    if declared.body_model is not None:
+        fields += _model_fields(declared.body_model, "files" if declared.multipart else "body")
+    if declared.body_model is not None and declared.multipart:
+        _, request = _json_part(declared.body_model)
+        item = _item_model(request.model_fields[_list_field(request)])
+        fields += _model_fields(item, "item") if item else []
     return sorted(fields, key=lambda field: not field.required)
 
 
 def _model_fields(model: type[BaseModel], place: str) -> list[Field]:
     fields: list[Field] = []
     for name, info in model.model_fields.items():
-        item = _item_model(info)
+        item = _item_model(info) if info.is_required() else None
         if item is not None:
             fields += _model_fields(item, "item")
         elif _plain(info.annotation) is not None:
@@ -122,17 +139,25 @@ def _model_fields(model: type[BaseModel], place: str) -> list[Field]:
     return fields
 
 
-def _list_field(declared: Call) -> str:
-    assert declared.body is not None
-    fields: dict[str, FieldInfo] = declared.body.annotation.model_fields
-    return next(name for name, info in fields.items() if _item_model(info) is not None)
+def _json_part(form: type[BaseModel]) -> tuple[str, type[BaseModel]]:
+    """Return the part of a form that is an object, written as JSON."""
+    return next(
+        (name, info.annotation)
+        for name, info in form.model_fields.items()
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel)
+    )
+
+
+def _list_field(model: type[BaseModel]) -> str:
+    return next(name for name, info in model.model_fields.items() if _item_model(info) is not None)
 
 
 def _item_model(info: FieldInfo) -> type[BaseModel] | None:
-    """Return the model of a required list of objects."""
-    if info.is_required() and get_origin(info.annotation) is list:
-        (inner,) = get_args(info.annotation)
-        return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+    """Return the model of a list of objects."""
+    for kind in (info.annotation, *get_args(info.annotation)):
+        inner = get_args(kind)[0] if get_origin(kind) is list else None
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            return inner
     return None
 
 
@@ -147,7 +172,7 @@ def _plain(annotation: Any) -> Any:
     if origin is Literal:
         return Enum("Choice", {value: value for value in get_args(annotation)}, type=str)
     if origin is list:
-        return list[str] if get_args(annotation) == (str,) else None
+        return list[str] if get_args(annotation) in ((str,), (UploadFile,)) else None
     return annotation if annotation in (str, int, float, bool) else None
 
 

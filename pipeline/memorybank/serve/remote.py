@@ -1,7 +1,9 @@
 """A running server as the command line sees it: HTTP, and errors that say what to do."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -44,8 +46,20 @@ class Remote:
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
     ) -> dict[str, Any]:
         """Send one call and return its answer; raises MemoryBankError with the server's own words."""
+        return self._answer(method, path, params=dict(query or {}), json=body)
+
+    def upload(self, path: str, files: Sequence[tuple[str, Path]], form: Mapping[str, str]) -> dict[str, Any]:
+        """Send files as parts of a form, with others; raises MemoryBankError, also where one cannot be opened."""
+        with ExitStack() as opened:
+            try:
+                parts = [(name, (file.name, opened.enter_context(file.open("rb")))) for name, file in files]
+            except OSError as error:
+                raise MemoryBankError(f"{error.filename}: {error.strerror}") from error
+            return self._answer("POST", path, files=parts, data=dict(form))
+
+    def _answer(self, method: str, path: str, **content: Any) -> dict[str, Any]:
         try:
-            answer = self._client.request(method, self.url + path, params=dict(query or {}), json=body)
+            answer = self._client.request(method, self.url + path, **content)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise MemoryBankError(
                 f"no server answers at {self.url}: start one with `memorybank up`, or name one by {URL_VARIABLE}"

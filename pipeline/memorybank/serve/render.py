@@ -121,6 +121,11 @@ def _retain(answer: Answer) -> None:
     CONSOLE.print(f"kept {answer['items_count']} item(s); {usage.get('total_tokens', 0)} tokens")
 
 
+def _files(answer: Answer) -> None:
+    for id_ in answer["operation_ids"]:
+        CONSOLE.print(f"queued as operation {id_}")
+
+
 def _status(answer: Answer) -> None:
     CONSOLE.print(
         f"memorybank {answer['version']} is {answer['status']} at {answer['url']}"
@@ -134,5 +139,6 @@ _FORMS: Mapping[str, Callable[[Answer], None]] = {
     "list_banks": _banks,
     "list_operations": _operations,
     "retain_memories": _retain,
+    "file_retain": _files,
     "status": _status,
 }

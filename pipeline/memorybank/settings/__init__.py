@@ -10,6 +10,7 @@ from memorybank.settings.load import defaults, load
 from memorybank.settings.server import (
     DatabaseSettings,
     EmbeddingSettings,
+    FileSettings,
     LogSettings,
     RetainSettings,
     ServerSettings,
@@ -25,6 +26,7 @@ __all__ = [
     "DatabaseSettings",
     "Disposition",
     "EmbeddingSettings",
+    "FileSettings",
     "LlmSettings",
     "LogSettings",
     "MemoryDefense",

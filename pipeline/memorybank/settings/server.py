@@ -61,6 +61,7 @@ class ServerSettings(Section):
     base_path: Annotated[str, BeforeValidator(_without_slash)] = Field(pattern=r"^(/[^/\s]+)*$")
     max_body_bytes: int = Field(ge=1)
     bank_config_api: bool
+    dry_run_extract: bool
 
 
 class WorkerSettings(Section):
@@ -100,6 +101,17 @@ class RetainSettings(Section):
     mask_secrets: bool
     recalled_tags: list[str]
     llm: StageLlm
+
+
+class FileSettings(Section):
+    """Uploaded files, and what reading one may cost."""
+
+    enabled: bool
+    max_files: int = Field(ge=1)
+    max_total_mb: int = Field(ge=1)
+    concurrency: int = Field(ge=1)
+    timeout_seconds: int = Field(ge=1)
+    memory_mb: int = Field(ge=256)
 
 
 class RecallSettings(Section):
@@ -156,6 +168,7 @@ class Settings(Section):
     worker: WorkerSettings
     llm: LlmSettings
     retain: RetainSettings
+    files: FileSettings
     recall: RecallSettings
     reflect: ReflectSettings
     consolidation: ConsolidationSettings

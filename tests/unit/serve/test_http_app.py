@@ -48,6 +48,24 @@ async def test_configuration_over_http_can_be_switched_off(method: str) -> None:
     assert "switched off" in answer.json()["detail"]
 
 
+async def test_trying_out_and_files_can_be_switched_off() -> None:
+    settings = _settings(dry_run_extract=False)
+    files = settings.files.model_copy(update={"enabled": False})
+    memory = SimpleNamespace(settings=settings.model_copy(update={"files": files}))
+    answers = [
+        await _ask(memory, "POST", "/v1/default/banks/b/memories/dry-run-extract", json={"content": "x"}),
+        await _ask(
+            memory,
+            "POST",
+            "/v1/default/banks/b/files/retain",
+            files={"files": b"x"},
+            data={"request": "{}"},
+        ),
+    ]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert all("switched off" in answer.json()["detail"] for answer in answers)
+
+
 async def test_an_unforeseen_error_says_its_type_and_nothing_else() -> None:
     answer = await _ask(_raising(RuntimeError("secret")), "GET", "/v1/default/banks/b/profile")
     assert (answer.status_code, answer.json()) == (500, {"detail": "internal error: RuntimeError"})

@@ -52,6 +52,7 @@ def _list_item(record: OperationRecord) -> OperationResponse:
         task_type=record.kind,
         items_count=record.items_count,
         document_id=record.result.get("document_id"),
+        filename=record.result.get("filename"),
         created_at=record.created_at.isoformat(),
         updated_at=stamp(record.updated_at),
         status=record.status,

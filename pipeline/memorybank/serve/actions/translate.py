@@ -1,5 +1,7 @@
 """Between the wire's words and the engine's."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,34 +14,53 @@ from memorybank.recall.stage import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery, Scope
 from memorybank.serve.http.schemas import recall as wire
 from memorybank.serve.http.schemas import wire as shared
-from memorybank.serve.http.schemas.memories import UNSET, MemoryItem, RetainRequest
+from memorybank.serve.http.schemas.memories import UNSET, AboutItem, MemoryItem, RetainRequest
+from memorybank.serve.http.schemas.preview import DryRunExtractRequest
 from memorybank.serve.http.schemas.wire import stamp
 from memorybank.tags import TagGroup, parse_groups
-from memorybank.timeline import parse_timestamp
+from memorybank.timeline import parse_stamp
 
 
 def retain_items(body: RetainRequest) -> list[RetainItem]:
     """Return the items of a request, the request's tags added to each."""
-    now = clock.now()
-    return [_retain_item(item, tuple(body.document_tags or ()), now) for item in body.items]
+    return [_retain_item(item, body.document_tags or ()) for item in body.items]
 
 
-def _retain_item(item: MemoryItem, document_tags: tuple[str, ...], now: datetime) -> RetainItem:
-    given = item.timestamp
-    timestamp = None if given == UNSET else (given or now)
+def dry_run_item(body: DryRunExtractRequest) -> RetainItem:
+    """Return the item that is tried out."""
+    when, assumed = _item_time(body.timestamp)
+    return RetainItem(body.content, when, assumed, body.context or "", strategy=body.strategy)
+
+
+def _item_time(given: datetime | str | None) -> tuple[datetime | None, bool]:
+    """Return the date of an item, and whether it is only assumed to be now."""
+    timestamp = None if given == UNSET else (given or clock.now())
     assert timestamp is None or isinstance(timestamp, datetime)
+    return timestamp, given is None
+
+
+def about_item(said: AboutItem, document_tags: Sequence[str] = ()) -> RetainItem:
+    """Return what is said of a piece of content, as an item without any."""
+    when, assumed = _item_time(said.timestamp)
     return RetainItem(
+        content="",
+        timestamp=when,
+        timestamp_assumed=assumed,
+        context=said.context or "",
+        metadata={key: value for key, value in (said.metadata or {}).items() if value is not None},
+        document_id=said.document_id,
+        tags=tuple(dict.fromkeys([*(said.tags or ()), *document_tags])),
+        strategy=said.strategy,
+    )
+
+
+def _retain_item(item: MemoryItem, document_tags: Sequence[str]) -> RetainItem:
+    return replace(
+        about_item(item, document_tags),
         content=item.content,
-        timestamp=timestamp,
-        timestamp_assumed=given is None,
-        context=item.context or "",
-        metadata={key: value for key, value in (item.metadata or {}).items() if value is not None},
-        document_id=item.document_id,
         entities=tuple(_entity(entity.text, entity.type) for entity in item.entities or ()),
         resolve_entities=item.resolve_entities,
-        tags=tuple(dict.fromkeys([*(item.tags or ()), *document_tags])),
         observation_scopes=_scopes(item.observation_scopes),
-        strategy=item.strategy,
         update_mode=item.update_mode or "replace",
     )
 
@@ -102,7 +123,7 @@ def _time(value: str | None) -> datetime | None:
     if not value:
         return None
     try:
-        return parse_timestamp(value)
+        return parse_stamp(value)
     except ValueError as error:
         raise BadRequest(f"query_timestamp {value!r} is not an ISO-8601 time") from error
 

@@ -12,12 +12,12 @@ from pydantic import BaseModel
 import memorybank
 from memorybank.memory import MemoryBank
 from memorybank.serve.actions import CALLS
-from memorybank.serve.calls import Action, Call
+from memorybank.serve.calls import BANK, Action, Call
 from memorybank.serve.http import errors, monitoring
 from memorybank.serve.http.base_path import BasePath
 from memorybank.serve.http.bodies import StrictRoute
 from memorybank.serve.http.deps import current_memory, current_viewer
-from memorybank.serve.http.limits import BodyLimit
+from memorybank.serve.http.limits import MEGABYTE, BodyLimit, Limits
 from memorybank.serve.http.metrics import RequestMetrics
 from memorybank.serve.http.schemas.wire import keeps_nulls
 from memorybank.settings import Settings
@@ -45,11 +45,17 @@ def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
     for declared in CALLS:
         _mount(app, declared)
     errors.install(app)
-    app.add_middleware(BodyLimit, max_bytes=settings.server.max_body_bytes)
+    app.add_middleware(BodyLimit, limits=_limits(settings))
     app.add_middleware(RequestMetrics)
     if settings.server.base_path:
         app.add_middleware(BasePath, base_path=settings.server.base_path)
     return app
+
+
+def _limits(settings: Settings) -> Limits:
+    uploads = tuple(declared.path.removeprefix(BANK) for declared in CALLS if declared.multipart)
+    files = settings.files.max_total_mb * MEGABYTE + settings.server.max_body_bytes
+    return Limits(settings.server.max_body_bytes, files, uploads)
 
 
 def _mount(app: FastAPI, declared: Call) -> None:

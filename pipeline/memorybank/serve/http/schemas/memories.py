@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from memorybank.serve.http.schemas.wire import TaggedQuery, TokenUsage, WireRequest, WireResponse
 from memorybank.timeline import parse_timestamp
@@ -33,38 +33,46 @@ class EntityInput(WireRequest):
     type: str | None = None
 
 
-class MemoryItem(WireRequest):
-    """One piece of content to keep."""
+def _timestamp(value: Any) -> Any:
+    """Return a time, or the caller's word for none; raises ValueError for anything else."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise ValueError('timestamp must be an ISO-8601 string, null or "unset"')
+    return UNSET if value.strip().lower() == UNSET else parse_timestamp(value)
 
-    content: str
-    timestamp: datetime | str | None = None
+
+def _telling(value: str) -> str:
+    if not value.strip():
+        raise ValueError("content must not be blank")
+    return value
+
+
+Timestamp = Annotated[datetime | str | None, BeforeValidator(_timestamp)]
+Content = Annotated[str, AfterValidator(_telling)]
+
+
+class AboutItem(WireRequest):
+    """What is said of a piece of content, wherever that stands."""
+
+    timestamp: Timestamp = None
     context: str | None = None
     metadata: dict[str, str | None] | None = None
     document_id: str | None = None
+    tags: Tags | None = None
+    strategy: str | None = None
+
+
+class MemoryItem(AboutItem):
+    """One piece of content to keep."""
+
+    content: Content
     entities: list[EntityInput] | None = None
     resolve_entities: bool = True
-    tags: Tags | None = None
     observation_scopes: (
         Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
     ) = None
-    strategy: str | None = None
     update_mode: Literal["replace", "append"] | None = None
-
-    @field_validator("content")
-    @classmethod
-    def _content_says_something(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("content must not be blank")
-        return value
-
-    @field_validator("timestamp", mode="before")
-    @classmethod
-    def _timestamp_is_iso_or_unset(cls, value: Any) -> Any:
-        if value is None or value == "":
-            return None
-        if not isinstance(value, str):
-            raise ValueError('timestamp must be an ISO-8601 string, null or "unset"')
-        return UNSET if value.strip().lower() == UNSET else parse_timestamp(value)
 
 
 class RetainRequest(WireRequest):

@@ -40,6 +40,7 @@ class OperationResponse(WireResponse):
     task_type: str
     items_count: int
     document_id: str | None = None
+    filename: str | None = None
     created_at: str
     updated_at: str | None = None
     status: str
