@@ -9,15 +9,20 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from memorybank import text
+from memorybank.llm.extractive.records import read_records
 from memorybank.retain.schema import Draft
-from memorybank.timeline import TimeSpan, find_times, line_stamps
+from memorybank.timeline import TimeSpan, dated, days, find_times, line_stamps
 
 #: A text's day and the day in another time zone differ by no more.
 SLACK = timedelta(days=1)
 #: "the 15th" means a day not further from the date of the text than this.
 NAMED_DAY_REACH = timedelta(days=62)
 
-_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
+#: A number that may be a year or a day: no price, part of a number, clock time or version.
+_NUMBER = re.compile(
+    r"(?<![\w$€£¥#])(?<!\d[.,:])\d{1,4}(?!\d|[.,:]\d| ?[$€£¥%]| ?(?:euros?|dollars?|pesos?|yen|usd|eur|gbp|kg|km)\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,12 @@ class Occurred:
         """The day, or the first and the last one, as ISO dates."""
         if self.start is None or self.end is None:
             return ""
-        first, last = self.start.date().isoformat(), self.end.date().isoformat()
-        return first if first == last else f"{first} to {last}"
+        return days(TimeSpan(self.start, self.end))
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a transcript with a time stamp, and the terms in it."""
+    """What was said at a time of its own, a turn or a line of a transcript, and the terms in it."""
 
     said_at: datetime
     text: str
@@ -54,19 +58,27 @@ class Evidence:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """The lines that carry a time stamp of their own."""
-        written = self.source.split("\n")
+        """The turns or lines that carry a time of their own, each with the lines behind it."""
+        turns = [(turn.said, turn.text) for turn in read_records(self.source) or () if turn.said]
         return tuple(
-            Line(stamp, written[line], frozenset(text.terms(written[line])))
-            for line, stamp in line_stamps(self.source)
+            Line(said_at, said, frozenset(text.terms(said))) for said_at, said in turns or self._stamped()
         )
+
+    def _stamped(self) -> list[tuple[datetime, str]]:
+        zone = self.anchor.tzinfo if self.anchor else None
+        stamps = line_stamps(self.source, zone or UTC)
+        written = self.source.split("\n")
+        ends = [*(at for at, _ in stamps[1:]), len(written)]
+        return [(stamp, "\n".join(written[at:end])) for (at, stamp), end in zip(stamps, ends, strict=False)]
 
     @cached_property
     def spans(self) -> tuple[TimeSpan, ...]:
         """Every time that the text names, counted from the date of its line or of the whole."""
         if not self.lines:
             return tuple(find_times(self.source, self.anchor))
-        return tuple(span for line in self.lines for span in find_times(line.text, line.said_at))
+        # What stands before the first stamp, or has none, is read too, but only where it says its own date.
+        said = (span for line in self.lines for span in find_times(line.text, line.said_at))
+        return (*said, *find_times(self.source, None))
 
     @cached_property
     def anchors(self) -> tuple[datetime, ...]:
@@ -97,10 +109,16 @@ class Evidence:
         end = last.end if last and last.end >= claimed.start else claimed.end
         return Occurred(claimed.start, end)
 
+    def dated(self, what: str) -> str:
+        """Return what a fact says with the days that its relative words mean, as far as the text supports them."""
+        return dated(what, self._anchor_of(what), lambda span: self._supported(span) is not None)
+
+    def _anchor_of(self, fact: str) -> datetime | None:
+        return self.said_at(fact) or self.anchor
+
     def _named(self, draft: Draft) -> TimeSpan | None:
         """Return the time that the fact itself names, where the text names it too."""
-        line = self._line_of(draft.what)
-        anchor = line.said_at if line else self.anchor
+        anchor = self._anchor_of(draft.what)
         found = find_times(draft.when, anchor) or find_times(draft.what, anchor)
         return self._supported(found[0]) if found else None
 
@@ -126,7 +144,8 @@ class Evidence:
         if not self.lines:
             return None
         wanted = frozenset(text.terms(fact))
-        return max(self.lines, key=lambda line: len(line.terms & wanted))
+        best = max(self.lines, key=lambda line: len(line.terms & wanted))
+        return best if best.terms & wanted else None
 
 
 def _claimed(stamp: str) -> TimeSpan | None:
@@ -145,5 +164,6 @@ def _has_day_between(spans: list[TimeSpan]) -> bool:
 
 
 def _near(claimed: TimeSpan, anchor: datetime, reach: timedelta) -> bool:
-    at = anchor if anchor.tzinfo else anchor.replace(tzinfo=UTC)
+    # Days are calendar days: what counts is the date that was written.
+    at = anchor.replace(tzinfo=UTC)
     return claimed.start - at <= reach and at - claimed.end <= reach

@@ -97,7 +97,7 @@ def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
     occurred = evidence.occurred(draft)
     given = labels.read(draft.labels, source.labels)
     fact = Fact(
-        text=guards.cut(fact_text(replace(draft, what=what), occurred)),
+        text=guards.cut(fact_text(replace(draft, what=evidence.dated(what)), occurred)),
         fact_type=FactType.EXPERIENCE if draft.is_own_act else FactType.WORLD,
         occurred_start=occurred.start,
         occurred_end=occurred.end,

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from memorybank.llm.extractive import Finding, extract
 from memorybank.model import EntityInput, Fact, FactType
 from memorybank.retain import facts, guards
 from memorybank.retain.work import ChunkWork, Extraction
+from memorybank.timeline import dated
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,12 @@ class SentenceExtractor:
 
 def _statements(work: ChunkWork) -> Extraction:
     found = extract(work.text, work.anchor, context=work.context)
-    return Extraction(*facts.once(_fact(finding) for finding in found))
+    return Extraction(*facts.once(_fact(finding, work.anchor) for finding in found))
 
 
-def _fact(finding: Finding) -> Fact:
+def _fact(finding: Finding, anchor: datetime | None) -> Fact:
     return Fact(
-        text=guards.cut(finding.text),
+        text=guards.cut(dated(finding.text, finding.mentioned or anchor)),
         fact_type=FactType(finding.fact_type),
         occurred_start=finding.occurred.start if finding.occurred else None,
         occurred_end=finding.occurred.end if finding.occurred else None,

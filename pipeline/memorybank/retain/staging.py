@@ -25,6 +25,7 @@ from memorybank.storage.chunks import REPLACED, About, Stored
 from memorybank.storage.history import Act, Event
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import MAX_ORDINAL
+from memorybank.timeline import iso
 
 #: What stands between the items of a document, and between its text and what is appended.
 BETWEEN = "\n\n"
@@ -210,7 +211,7 @@ def _params(first: RetainItem) -> dict[str, Any]:
     """Return what a document remembers of how it was sent: the wire's `retain_params`."""
     params = {
         "context": first.context or None,
-        "event_date": first.timestamp.isoformat() if first.timestamp else None,
+        "event_date": iso(first.timestamp) if first.timestamp else None,
         "event_date_assumed": first.timestamp_assumed or None,
         "metadata": dict(first.metadata) or None,
         "observation_scopes": _scopes(first),

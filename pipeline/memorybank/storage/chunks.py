@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,10 @@ PENDING, EXTRACTED, FAILED, REPLACED = "pending", "extracted", "failed", "replac
 
 @dataclass(frozen=True)
 class About:
-    """What a chunk, and every fact drawn from it, takes from its item."""
+    """What a chunk, and every fact drawn from it, takes from its item.
+
+    `mentioned_at` stands in the zone in which it was written: relative words count from the day there.
+    """
 
     context: str = ""
     mentioned_at: datetime | None = None
@@ -106,6 +109,7 @@ def _record(chunk: NewChunk) -> tuple[Any, ...]:
         about.context,
         about.mentioned_at,
         about.mentioned_at_assumed,
+        _utc_offset(about.mentioned_at),
         list(about.tags),
         Jsonb(dict(about.metadata)),
         Jsonb(about.observation_scopes) if about.observation_scopes else None,
@@ -113,6 +117,12 @@ def _record(chunk: NewChunk) -> tuple[Any, ...]:
         about.resolve_entities,
         about.strategy,
     )
+
+
+def _utc_offset(moment: datetime | None) -> int | None:
+    """Return the minutes east of UTC of a time's zone; None for UTC."""
+    offset = moment.utcoffset() if moment else None
+    return round(offset.total_seconds() / 60) if offset else None
 
 
 async def move(connection: Connection, ordinals: Mapping[UUID, int]) -> None:
@@ -240,9 +250,10 @@ def _pending(row: Row) -> Pending:
 
 
 def _about(row: Row) -> About:
+    zone = timezone(timedelta(minutes=row["utc_offset"])) if row["utc_offset"] else None
     return About(
         row["context"],
-        row["mentioned_at"],
+        row["mentioned_at"].astimezone(zone) if zone else row["mentioned_at"],
         row["mentioned_at_assumed"],
         tuple(row["tags"]),
         row["metadata"],

@@ -123,6 +123,8 @@ CREATE TABLE chunk (
     context              text NOT NULL DEFAULT '',
     mentioned_at         timestamptz,
     mentioned_at_assumed boolean NOT NULL DEFAULT false,
+    -- Minutes east of UTC of the zone in which the item's time was written; null where it is UTC.
+    utc_offset           smallint,
     tags                 text[] NOT NULL DEFAULT '{}',
     metadata             jsonb NOT NULL DEFAULT '{}',
     observation_scopes   jsonb,

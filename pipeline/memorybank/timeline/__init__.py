@@ -8,7 +8,7 @@ Relative words count from the anchor's own calendar date, in the anchor's own zo
 an ISO date with a time) are converted between zones.
 """
 
-from memorybank.timeline.find import find_times
+from memorybank.timeline.find import dated, days, find_times
 from memorybank.timeline.question import query_window
 from memorybank.timeline.span import Grain, TimeSpan
 from memorybank.timeline.stamps import iso, line_stamps, parse_stamp, parse_timestamp
@@ -16,6 +16,8 @@ from memorybank.timeline.stamps import iso, line_stamps, parse_stamp, parse_time
 __all__ = [
     "Grain",
     "TimeSpan",
+    "dated",
+    "days",
     "find_times",
     "iso",
     "line_stamps",

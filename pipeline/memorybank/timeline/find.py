@@ -27,6 +27,7 @@ _DIGIT = re.compile(r"\d")
 _DATELIKE = re.compile(
     r"(?<!\d)(?:(?:1\d|20|21)\d\d(?!\d)|[5-9]0(?=s|er)|\d{1,2}(?:st|nd|rd|th)|\d{1,2}\.\d{1,2}\.(?!\d))"
 )
+_DATE_BEHIND = re.compile(r" ?[(\[]\d{4}")
 _BRACKET = re.compile(r"\((?=\d)")
 #: Up to so many letters a word of another language says little in an English text.
 _SHORT_WORD = 4
@@ -42,12 +43,16 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A span, its place in the text, and the action of the rule that read it (empty: a date in digits)."""
+    """A span, its place in the text, and the action of the rule that read it (empty: a date in digits).
+
+    `sure` is False where nothing in the clause says whether it lies behind or ahead.
+    """
 
     start: int
     end: int
     span: TimeSpan
     action: str = ""
+    sure: bool = True
 
 
 def find_times(text: str, anchor: datetime | None) -> list[TimeSpan]:
@@ -57,6 +62,26 @@ def find_times(text: str, anchor: datetime | None) -> list[TimeSpan]:
     gives nothing: prices, versions, clock times, "every Friday", years before our era.
     """
     return [found.span for found in locate(text, anchor)]
+
+
+def dated(text: str, anchor: datetime | None, believed: Callable[[TimeSpan], bool] = lambda _: True) -> str:
+    """The text with the days that relative times mean behind them: "last week (2026-02-23 to 2026-03-01)".
+
+    Only those that are sure and `believed`; a time that says its own date, or has one behind it, stays as it is.
+    """
+    text = unicodedata.normalize("NFC", text)
+    for found in reversed(locate(text, anchor)):
+        says_itself = find_times(found.span.text, None) or _DATE_BEHIND.match(text, found.end)
+        if found.sure and not says_itself and believed(found.span):
+            text = f"{text[: found.end]} ({days(found.span, anchor)}){text[found.end :]}"
+    return text
+
+
+def days(span: TimeSpan, anchor: datetime | None = None) -> str:
+    """The day of a span, or the first and the last one, as ISO dates; of a moment the day at the anchor."""
+    zone = anchor.tzinfo if anchor and span.grain in ("instant", "hour") else None
+    first, last = (each.astimezone(zone or UTC).date().isoformat() for each in (span.start, span.end))
+    return first if first == last else f"{first} to {last}"
 
 
 def locate(text: str, anchor: datetime | None, question: bool = False) -> list[Found]:
@@ -178,9 +203,15 @@ def _read(
     if parts is None or (rule.proper and _is_common(text, parts, spoken)):
         return None
     start, end = match.span()
-    tense = _tense_of(low, (start, end), spoken, question, ranged=rule.action.endswith("_range"))
+    shown = _tense_of(low, (start, end), spoken, question, ranged=rule.action.endswith("_range"))
+    asked: list[Tense] = []
+
+    def tense() -> Tense:
+        asked.append(shown())
+        return asked[-1]
+
     span = resolve(Reading(rule, read_parts(parts), spoken, anchor, tense), text[start:end])
-    return Found(start, end, span, rule.action) if span else None
+    return Found(start, end, span, rule.action, "unknown" not in asked) if span else None
 
 
 def _is_common(text: str, parts: re.Match[str], spoken: Grammar) -> bool:

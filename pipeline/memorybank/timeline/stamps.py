@@ -1,7 +1,7 @@
 """Time stamps: reading them from requests and transcripts, and writing them."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from memorybank.timeline.find import find_times
 from memorybank.timeline.numeric import zone
@@ -37,8 +37,8 @@ def parse_timestamp(value: str) -> datetime:
     return parse_stamp(value).astimezone(UTC)
 
 
-def parse_stamp(value: str) -> datetime:
-    """As `parse_timestamp`, in the zone that was written: the anchor of relative words keeps its own weekday.
+def parse_stamp(value: str, unzoned: tzinfo = UTC) -> datetime:
+    """As `parse_timestamp`, in the zone that was written, else in `unzoned`: relative words need the day there.
 
     Raises:
         ValueError: as there.
@@ -51,8 +51,14 @@ def parse_stamp(value: str) -> datetime:
     if offset and len(offset) == 3:
         offset += ":00"
     micro = int((match[7] or "").ljust(6, "0")[:6])
-    stamp = datetime(year, month, day, hour, minute, second, micro, tzinfo=zone(offset))
+    # The end of a day may be written as its 24th hour.
+    ends = hour == 24 and not (minute or second or micro)
+    hour = 0 if ends else hour
+    stamp = datetime(
+        year, month, day, hour, minute, second, micro, tzinfo=zone(offset) if offset else unzoned
+    )
     try:
+        stamp += timedelta(days=ends)
         stamp.astimezone(UTC)
     except OverflowError as error:
         raise ValueError(f"outside of the years 1 to 9999: {value[:40]!r}") from error
@@ -66,8 +72,8 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-def line_stamps(text: str) -> list[tuple[int, datetime]]:
-    """Index and time of each line that begins with a date, as transcripts have them; UTC without a zone.
+def line_stamps(text: str, unzoned: tzinfo = UTC) -> list[tuple[int, datetime]]:
+    """Index and time of each line that begins with a date, as transcripts have them; in `unzoned` without a zone.
 
     Known are "[2026-02-02 10:00] A: …", "2026-02-02T10:00:00Z A: …", "[2026-02-02] …", "02/05/26, 10:15 - A: …",
     "1:56 pm on 8 May, 2023 …" and "May 8, 2023 13:56 …". Whether a day or a month stands first is decided by the
@@ -78,24 +84,27 @@ def line_stamps(text: str) -> list[tuple[int, datetime]]:
     if not matches:
         return []
     month_first = _month_first([head for _, head in matches if head["a"]])
-    stamps = [(at, _read(head, month_first)) for at, head in matches]
+    stamps = [(at, _read(head, month_first, unzoned)) for at, head in matches]
     return [(at, stamp) for at, stamp in stamps if stamp]
 
 
-def _read(head: re.Match[str], month_first: bool | None) -> datetime | None:
+def _read(head: re.Match[str], month_first: bool | None, unzoned: tzinfo) -> datetime | None:
     try:
-        if head["iso"]:
-            return parse_timestamp(_tidy(head["iso"]))
-        if head["day"]:
-            return parse_timestamp(head["day"])
-        if head["a"]:
-            return _with_clock(_numeric_day(head, month_first), head["clock1"], head["half1"])
-        words, at = (head["words2"], "2") if head["words2"] else (head["words1"], "3")
-        spans = find_times(words, None)
-        day = spans[0].start.date() if spans and spans[0].grain == "day" else None
-        return _with_clock(day, head["clock" + at], head["half" + at])
+        if head["iso"] or head["day"]:
+            return parse_stamp(_tidy(head["iso"]) if head["iso"] else head["day"], unzoned)
+        stamp = _worded(head, month_first)
+        return stamp and stamp.replace(tzinfo=unzoned)
     except ValueError:
         return None
+
+
+def _worded(head: re.Match[str], month_first: bool | None) -> datetime | None:
+    if head["a"]:
+        return _with_clock(_numeric_day(head, month_first), head["clock1"], head["half1"])
+    words, at = (head["words2"], "2") if head["words2"] else (head["words1"], "3")
+    spans = find_times(words, None)
+    day = spans[0].start.date() if spans and spans[0].grain == "day" else None
+    return _with_clock(day, head["clock" + at], head["half" + at])
 
 
 def _tidy(stamp: str) -> str:
@@ -110,7 +119,7 @@ def _with_clock(day: date | None, clock: str, half: str | None) -> datetime | No
     hour, minute, *rest = (int(part) for part in clock.split(":"))
     if half:
         hour = hour % 12 + (12 if half[0] in "pP" else 0)
-    return datetime(day.year, day.month, day.day, hour, minute, rest[0] if rest else 0, tzinfo=UTC)
+    return datetime(day.year, day.month, day.day, hour, minute, rest[0] if rest else 0)
 
 
 def _numeric_day(head: re.Match[str], month_first: bool | None) -> date | None:

@@ -1,6 +1,7 @@
 """Dates of facts: what the text supports is kept, the rest is no date."""
 
-from datetime import UTC, date, datetime
+import json
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
@@ -97,3 +98,104 @@ def test_a_fact_was_said_when_its_line_was() -> None:
 def test_relative_words_count_from_their_line() -> None:
     assert days(TRANSCRIPT, what="the contract was signed yesterday") == day(2026, 2, 1)
     assert days(TRANSCRIPT, what="the contract was signed", occurred_start="2026-02-01") == day(2026, 2, 1)
+
+
+def test_what_stands_behind_a_stamp_belongs_to_it() -> None:
+    told = TRANSCRIPT + "\nIt had been placed last week."
+    assert days(told, what="the order had been placed last week") == (date(2026, 1, 26), date(2026, 2, 1))
+
+
+def test_a_fact_that_shares_no_word_with_any_line_is_of_none() -> None:
+    assert Evidence(TRANSCRIPT, SUNDAY).said_at("Der Vertrag gilt") is None
+
+
+@pytest.mark.parametrize("key", ["timestamp", "created_at", "date"])
+@pytest.mark.parametrize("framed", ["[{}]", '{{"messages": [{}]}}'])
+def test_turns_in_json_have_their_own_dates(key: str, framed: str) -> None:
+    turns = [
+        {"role": "user", "content": "The contract was signed yesterday.", key: "2026-02-02T10:00:00Z"},
+        {
+            "role": "user",
+            "content": "The order was cancelled.\nIt came last week.",
+            key: "2026-02-05T16:00:00Z",
+        },
+    ]
+    told = framed.format(", ".join(map(json.dumps, turns)))
+    evidence = Evidence(told, SUNDAY)
+    assert evidence.said_at("The order was cancelled") == datetime(2026, 2, 5, 16, tzinfo=UTC)
+    assert days(told, what="the contract was signed yesterday") == day(2026, 2, 1)
+    assert days("\n".join(map(json.dumps, turns)), what="the contract was signed yesterday") == day(
+        2026, 2, 1
+    )
+
+
+CALIFORNIA = timezone(timedelta(hours=-8))
+
+
+def test_relative_words_count_from_the_day_that_was_written() -> None:
+    sunday = datetime(2026, 3, 1, 23, 30, tzinfo=CALIFORNIA)
+    assert days("We shipped it yesterday.", sunday, what="shipped yesterday") == day(2026, 2, 28)
+    line = "[2026-03-01T23:30:00-08:00] Ada: we shipped it yesterday."
+    assert days(line, SUNDAY, what="we shipped it yesterday") == day(2026, 2, 28)
+
+
+def test_a_stamp_without_a_zone_is_in_that_of_the_text() -> None:
+    evidence = Evidence("[2026-03-01 23:30] Ada: hello there.", datetime(2026, 3, 2, 9, tzinfo=CALIFORNIA))
+    assert evidence.said_at("Ada said hello there") == datetime(2026, 3, 2, 7, 30, tzinfo=UTC)
+
+
+def test_a_text_carries_the_days_that_its_words_mean() -> None:
+    evidence = Evidence("We shipped the beta last Friday, on time.", SUNDAY)
+    assert (
+        evidence.dated("The beta was shipped last Friday") == "The beta was shipped last Friday (2026-02-27)"
+    )
+    assert (
+        evidence.dated("It was shipped last Friday (2026-02-27)") == "It was shipped last Friday (2026-02-27)"
+    )
+    assert evidence.dated("It was shipped two years ago") == "It was shipped two years ago"
+    assert Evidence("We ship next week.", None).dated("They ship next week") == "They ship next week"
+
+
+#: A text in each language, and its date if the model were to make one up.
+UNDATED = """
+The aqueduct feeds nine fountains and cost $2023 in repairs.
+Das Aquädukt speist neun Brunnen, die Reparatur kostete 2023 Euro.
+L'aqueduc alimente neuf fontaines et a coûté 2023 euros.
+El acueducto alimenta nueve fuentes y costó 2023 euros.
+L'acquedotto alimenta nove fontane ed è costato 2023 euro.
+O aqueduto alimenta nove fontes e custou 2023 euros.
+水道供应九个喷泉，修理花了$2023。
+水道は九つの噴水に水を送り、修理は$2023だった。
+수로는 아홉 개의 분수에 물을 대고 수리비는 $2023이다.
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", UNDATED)
+@pytest.mark.parametrize("claimed", ["2023-06-15", "2019-07-04", "2027-01-01"])
+def test_made_up_dates_are_dropped_in_every_language(text: str, claimed: str) -> None:
+    assert days(text, occurred_start=claimed) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "claimed", "right"),
+    [
+        ("Wir haben vorgestern unterschrieben.", "2026-02-27", day(2026, 2, 27)),
+        ("Nous avons signé il y a trois jours.", "2026-02-26", day(2026, 2, 26)),
+        ("Firmamos en mayo de 2025.", "2025-05-01", (date(2025, 5, 1), date(2025, 5, 31))),
+        ("Abbiamo firmato venerdì scorso.", "2026-02-27", day(2026, 2, 27)),
+        ("Assinamos em 12 de junho de 2025.", "2025-06-12", day(2025, 6, 12)),
+        ("我们上周五签了字。", "2026-02-20", day(2026, 2, 20)),
+        ("昨日、署名しました。", "2026-02-28", day(2026, 2, 28)),
+        ("작년 가을에 서명했다.", "2025-09-01", (date(2025, 9, 1), date(2025, 11, 30))),
+        ("Het huis werd in 2019 gebouwd.", "2019-01-01", (date(2019, 1, 1), date(2019, 12, 31))),
+    ],
+)
+def test_supported_dates_are_kept_in_every_language(
+    text: str, claimed: str, right: tuple[date, date]
+) -> None:
+    assert days(text, occurred_start=claimed) == right
+
+
+@pytest.mark.parametrize("claimed", ["2026-03-15", "2026-04-15"])
+def test_a_price_is_no_day(claimed: str) -> None:
+    assert days("I paid 15 euros for it.", occurred_start=claimed) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memorybank.timeline import TimeSpan, find_times, iso
+from memorybank.timeline import TimeSpan, dated, find_times, iso
 from memorybank.timeline.languages import CODES, grammar
 
 CASES = Path(__file__).parent / "cases"
@@ -73,6 +73,29 @@ def test_the_day_is_counted_in_the_zone_of_the_anchor() -> None:
     assert iso(span.start) == "2026-03-01T00:00:00+00:00"
     (span,) = find_times("He rang 2 hours ago.", tokyo)
     assert iso(span.start) == "2026-03-01T14:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I met her last week.", "I met her last week (2026-02-23 to 2026-03-01)."),
+        (
+            "On 7 May 2023 we met, and again yesterday.",
+            "On 7 May 2023 we met, and again yesterday (2026-03-03).",
+        ),
+        ("Vorgestern (2026-03-02) war Ruhe.", "Vorgestern (2026-03-02) war Ruhe."),
+        ("我昨天签了。", "我昨天 (2026-03-03)签了。"),
+        ("He rang 2 hours ago.", "He rang 2 hours ago (2026-03-04)."),
+        (
+            "We met on Monday, we will meet on Friday.",
+            "We met on Monday (2026-03-02), we will meet on Friday (2026-03-06).",
+        ),
+        ("Deploy it on Friday.", "Deploy it on Friday."),
+        ("Nothing of time.", "Nothing of time."),
+    ],
+)
+def test_the_days_of_relative_words_are_written_behind_them(text: str, expected: str) -> None:
+    assert dated(text, ANCHOR) == expected
 
 
 def test_a_naive_anchor_is_utc() -> None:

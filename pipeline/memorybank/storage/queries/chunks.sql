@@ -7,7 +7,8 @@ SELECT * FROM chunk WHERE document = %(document)s ORDER BY ordinal
 -- audience: staging writes chunks of the audience of its claim
 -- New chunks, pending.
 COPY chunk (id, bank, audience_id, operation, created_at, document, ordinal, text, content_hash, context, mentioned_at,
-            mentioned_at_assumed, tags, metadata, observation_scopes, entities, resolve_entities, strategy) FROM STDIN
+            mentioned_at_assumed, utc_offset, tags, metadata, observation_scopes, entities, resolve_entities, strategy)
+FROM STDIN
 
 -- name: defer_order
 -- Places may be taken twice while chunks change them.
@@ -106,7 +107,7 @@ WHERE c.operation = %(operation)s AND c.state = 'replaced'
 -- audience: the holder of a lease reads the chunks of its own operation
 -- What an operation must extract next.
 SELECT c.id, c.document, d.id AS document_id, c.ordinal, c.text, c.context, c.mentioned_at, c.mentioned_at_assumed,
-       c.tags, c.metadata, c.observation_scopes, c.entities, c.resolve_entities, c.strategy,
+       c.utc_offset, c.tags, c.metadata, c.observation_scopes, c.entities, c.resolve_entities, c.strategy,
        (SELECT max(n.ordinal) + 1 FROM chunk n WHERE n.document = c.document AND n.state <> 'replaced') AS total
 FROM chunk c JOIN document d ON d.number = c.document
 WHERE c.operation = %(operation)s AND c.state = 'pending' AND c.text IS NOT NULL

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from memorybank.serve.http.schemas.wire import TaggedQuery, TokenUsage, WireRequest, WireResponse
-from memorybank.timeline import parse_timestamp
+from memorybank.timeline import parse_stamp
 
 
 def _decoded(value: Any) -> Any:
@@ -39,7 +39,7 @@ def _timestamp(value: Any) -> Any:
         return None
     if not isinstance(value, str):
         raise ValueError('timestamp must be an ISO-8601 string, null or "unset"')
-    return UNSET if value.strip().lower() == UNSET else parse_timestamp(value)
+    return UNSET if value.strip().lower() == UNSET else parse_stamp(value)
 
 
 def _telling(value: str) -> str:
