@@ -140,3 +140,30 @@ def test_forgetting_under_writers_breaks_nothing(bank: Bank) -> None:
     good(bank.call("DELETE"))
     bank.retain(*TEXTS)
     assert sorted(bank.texts()) == sorted(TEXTS)
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_what_two_documents_say_is_one_memory_until_both_are_gone(bank: Bank, first: str) -> None:
+    said = "The spare key is with the florist."
+    for document in ("a", "b"):
+        bank.retain({"content": said, "document_id": document, "metadata": {"from": "chat"}})
+
+    def recalled() -> list[tuple[str, str]]:
+        found = bank.recall("Who has the spare key?")["results"]
+        assert all(hit["metadata"] == {"from": "chat"} for hit in found)
+        return [(hit["text"], hit["document_id"]) for hit in found]
+
+    assert recalled() == [(said, "a")]
+    [listed] = bank.get("/memories/list", document_id="b")["items"]
+    assert listed["proof_count"] == 2
+    assert bank.get(f"/memories/{listed['id']}")["mentioned_in"] == ["b"]
+    assert {item["id"]: item["memory_unit_count"] for item in bank.get("/documents")["items"]} == {
+        "a": 1,
+        "b": 1,
+    }
+    other = {"a": "b", "b": "a"}[first]
+    good(bank.call("DELETE", f"/documents/{first}"))
+    assert recalled() == [(said, other)]
+    assert bank.get(f"/memories/{listed['id']}")["proof_count"] == 1
+    good(bank.call("DELETE", f"/documents/{other}"))
+    assert recalled() == []
