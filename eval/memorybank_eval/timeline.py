@@ -22,7 +22,7 @@ DATASETS = Path(__file__).resolve().parents[1] / "datasets" / "timeline"
 PARTS = ("labelled", "kept")
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "zh", "ja", "ko")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-#: Every text is read so many times; the median counts.
+#: Every text is read so many times; the quickest counts, the others waited for something.
 ROUNDS = 5
 
 #: What finds the times of a text: (text, its date, its language) -> ranges.
@@ -118,7 +118,7 @@ def measure(cases: Iterable[Case], finder: Finder = ours) -> dict[str, Score]:
             begun = time.perf_counter()
             found = finder(case.text, case.anchor, case.language)
             taken.append(time.perf_counter() - begun)
-        scores[case.language].add(case, found, statistics.median(taken) * 1e6)
+        scores[case.language].add(case, found, min(taken) * 1e6)
     return scores
 
 

@@ -27,6 +27,8 @@ _DIGIT = re.compile(r"\d")
 _DATELIKE = re.compile(
     r"(?<!\d)(?:(?:1\d|20|21)\d\d(?!\d)|[5-9]0(?=s|er)|\d{1,2}(?:st|nd|rd|th)|\d{1,2}\.\d{1,2}\.(?!\d))"
 )
+#: A year outside of a date in digits.
+_YEAR = re.compile(r"(?<![\d.,:/-])(?:1\d|20|21)\d\d(?![\d:/-])")
 _DATE_BEHIND = re.compile(r" ?[(\[]\d{4}")
 _BRACKET = re.compile(r"\((?=\d)")
 #: Up to so many letters a word of another language says little in an English text.
@@ -131,7 +133,7 @@ def _spaced(text: str, low: str, numeric: bool) -> list[Grammar]:
     if year:
         hit |= {spoken} & set(SPACED_CODES)
         if not hit:
-            unknown = spoken == "und" and len(text) <= _SHORT_TEXT
+            unknown = spoken == "und" and len(text) <= _SHORT_TEXT and _YEAR.search(low)
             hit = set(SPACED_CODES if unknown else ("en",))
     return [
         grammar(code) for code in sorted(hit, key=lambda code: (code != spoken, SPACED_CODES.index(code)))
