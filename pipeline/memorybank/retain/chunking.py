@@ -193,7 +193,8 @@ def _standing(text: str, limit: int, known: Sequence[str]) -> list[tuple[int, in
 
 def _free_place(text: str, piece: str, last: int, found: Sequence[tuple[int, int]]) -> int:
     """Return where a piece stands, behind the last one or else anywhere, and covers no other; -1 where it does not."""
-    for start in (text.find(piece, last), text.find(piece, 0, last + len(piece))):
+    for begin, until in ((last, len(text)), (0, last + len(piece))):
+        start = text.find(piece, begin, until)
         end = start + len(piece)
         if start >= 0 and not any(start < other[1] and other[0] < end for other in found):
             return start

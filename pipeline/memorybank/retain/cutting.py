@@ -19,8 +19,8 @@ SEPARATORS = (
     re.compile(r", |，|、"),
     re.compile(r"\s"),
 )
-#: From which of them on a text may be cut so that it stays in paragraphs, in lines, in sentences.
-WHOLE = (0, 1, 2)
+#: How a text may be cut so that it stays in paragraphs, in lines, in sentences.
+WHOLE = (SEPARATORS, SEPARATORS[1:], (re.compile(r"\n|[.!?] |[。！？]"), *SEPARATORS[5:]))
 #: A string of a JSON turn is cut where it is longer than this part of the limit; what is shorter is repeated.
 LONG_STRING = 1 / 8
 #: What is repeated takes at most this share of a piece, and leaves room for one character in any spelling.
@@ -38,27 +38,27 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _KEY_MARK = re.compile(r"\s*:")
 
 
-def cut_prose(text: str, limit: int, level: int = 0) -> list[str]:
-    """Return parts of at most `limit` characters, cut at the first separator from `level` on that helps."""
+def cut_prose(text: str, limit: int, separators: Sequence[re.Pattern[str]] = SEPARATORS) -> list[str]:
+    """Return parts of at most `limit` characters, cut at the first separator that helps."""
     text = _trimmed(text)
     if len(text) <= limit:
         return [text] if text else []
-    if level == len(SEPARATORS):
+    if not separators:
         return [text[at : at + limit] for at in range(0, len(text), limit)]
     pieces: list[str] = []
     held = ""
-    for part in _parts(text, SEPARATORS[level]):
+    for part in _parts(text, separators[0]):
         if len((held + part).rstrip()) <= limit:
             held += part
             continue
-        pieces += cut_prose(held, limit, level + 1)
+        pieces += cut_prose(held, limit, separators[1:])
         held = part
-    return pieces + cut_prose(held, limit, level + 1)
+    return pieces + cut_prose(held, limit, separators[1:])
 
 
 def fewest(text: str, limit: int) -> list[str]:
-    """Return prose in as few parts as whole sentences allow, cut at the strongest separator that does with so few."""
-    return min((cut_prose(text, limit, level) for level in WHOLE), key=len)
+    """Return prose in as few parts as whole sentences allow, cut at the strongest separators that do with so few."""
+    return min((cut_prose(text, limit, separators) for separators in WHOLE), key=len)
 
 
 def cut_spoken(turn: str, limit: int) -> list[str]:

@@ -207,7 +207,7 @@ class Walk:
 
     async def step(self) -> None:
         shelf = self.chance.choice(self.shelves)
-        steps = [self.write, self.write, self.replace, self.append, self.resend, self.drop]
+        steps = [self.write, self.write, self.replace, self.append, self.resend, self.drop, self.read_again]
         await self.chance.choice(steps + [self.retag] * self.retags)(shelf)
 
     def some_lines(self) -> list[str]:
@@ -255,6 +255,11 @@ class Walk:
             other = self.chance.choice((tags, ("x",), ("x", "y"))) if self.retags else tags
             shelf.held[name] = (texts, other)
             await self.keep(shelf, name, texts, other, "replace")
+
+    async def read_again(self, shelf: Shelf) -> None:
+        name = self.known(shelf)
+        if name in shelf.held:
+            assert (await self.world.reprocess(name)).status is Status.COMPLETED
 
     async def drop(self, shelf: Shelf) -> None:
         name = self.known(shelf)

@@ -286,3 +286,6 @@ def test_no_sentence_is_torn_by_a_piece_that_stands() -> None:
     )
     changed = chunk("Perhaps " + text, SIZE, known)
     assert changed[0].startswith("Perhaps One is here. One")
+    lines = [f"Line {n} is of shelf {n * 7}" + ", and told" * 8 + " with care." for n in range(20)]
+    known = chunk("\n".join(lines[3:]), SIZE)
+    assert chunk("\n".join(lines), SIZE, known) == lines

@@ -93,11 +93,11 @@ WHERE d.bank = %(bank)s AND d.id = %(id)s
   AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: list_chunks
--- A document's chunks in order.
+-- A document's chunks in order, without those that others already stand in for.
 WITH chosen AS MATERIALIZED (
     SELECT c.id, c.ordinal, c.text, c.created_at
     FROM chunk c JOIN document d ON d.number = c.document
-    WHERE d.bank = %(bank)s AND d.id = %(document_id)s
+    WHERE d.bank = %(bank)s AND d.id = %(document_id)s AND c.state <> 'replaced'
       AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
       AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
 ), page AS (
