@@ -139,8 +139,11 @@ def _run(given: argparse.Namespace) -> None:
     sets = {part: measure(read(part)) for part in PARTS}
     left: dict[str, int] = {}
     if given.dateparser:
-        cases, left = timeline_dateparser.read(given.dateparser, LANGUAGES)
-        sets["dateparser"] = measure(cases)
+        theirs = timeline_dateparser.read(given.dateparser, LANGUAGES)
+        left = dict(theirs.left)
+        sets["dateparser"] = measure(theirs.cases.values())
+        sets["set aside"] = measure(theirs.aside.values())
+        sets["dateparser, all"] = measure([*theirs.cases.values(), *theirs.aside.values()])
     print(shown(sets))
     for reason, count in left.items():
         print(f"left out of dateparser's, {count}: {reason}")

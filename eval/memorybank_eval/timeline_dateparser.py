@@ -14,7 +14,7 @@ import tarfile
 import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ LANGUAGE = "another language, or none said"
 SETTING = "a setting of dateparser's decides (preferred direction, own formats, strictness)"
 CLOCK = "a time of day only"
 DURATION = "a duration without a word of direction (dateparser reads it as ago; in a text it is no date)"
-ARITHMETIC = "signs or fractions as arithmetic (now - 1 hour, 2.5 hours ago)"
+ARITHMETIC = "signs as arithmetic, or less than so long (now - 1 hour, moins de 21 heures)"
 UNREADABLE = "no plain values in the source"
 ELSEWHERE = "counted from something else that a text speaks of (2 days later, 4 days before)"
 WHOLE = "expects what only a parser of whole strings, or of one given language, gives"
@@ -42,11 +42,11 @@ _LONGEST = {"weeks": 7, "months": 31, "years": 366, "decades": 3660, "centuries"
 _UNIT = re.compile(r"\b(week|month|year|decade|centur)")
 _DAY_RANGE = re.compile(r"\d ?[-–] ?\d{1,2}\b")
 _NUMBER = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
-_ELSEWHERE = re.compile(r"(?:[\w-]+ )+(?:later|before)|after .*")
+_ELSEWHERE = re.compile(r"(?:[\w.,-]+ )+(?:later|before)|after .*")
 _HEADING = re.compile(r"#\s*([A-Za-z-]+)(?: dates)?\s*$")
-_DURATION = re.compile(r"(?:(?:,|and|et|und|e|y)? ?\d+ ?[^\W\d_]+[ ,]*)+")
+_DURATION = re.compile(r"(?:(?:,|and|et|und|e|y)? ?\d+(?:[.,]\d+)? ?[^\W\d_]+[ ,]*)+")
 _POINTS = re.compile(r"\b(?:ago|fa|atras|atrás)\b|[前전後后뒤후]")
-_ARITHMETIC = re.compile(r"(?:^|\s)[-+]\s?\d|\d[.,]\d+ (?!\d)\w+|\bmoins de\b")
+_ARITHMETIC = re.compile(r"(?:^|\s)[-+]\s?\d|\bmoins de\b")
 _CLOCK = re.compile(r"(?:\d{1,2}:\d{2}\s?(?:[ap]\.?m\.?)?|(?:à )?midi|中午|[下上凌]\w\d+:\d+)", re.IGNORECASE)
 #: Texts whose expected value rests on dateparser's own ways.
 _OWN_WAYS = {
@@ -118,27 +118,40 @@ _HARMLESS = {"RELATIVE_BASE", "NORMALIZE", "STRICT_PARSING"}
 
 
 class Left(Exception):
-    """A case that is not counted, with the reason."""
+    """A case that cannot be read, or is of another language, with the reason."""
 
 
-def read(sdist: Path, languages: Collection[str]) -> tuple[list[Case], dict[str, int]]:
-    """Return the cases of the languages, once each, and how many others there are by reason.
+@dataclass
+class Read:
+    """The cases that count, those of the nine languages that were set aside, and how many by reason."""
+
+    cases: dict[tuple[str, str, datetime | None], Case] = field(default_factory=dict)
+    aside: dict[tuple[str, str, datetime | None], Case] = field(default_factory=dict)
+    left: Counter[str] = field(default_factory=Counter)
+
+
+def read(sdist: Path, languages: Collection[str]) -> Read:
+    """Return the cases of the languages, once each; those that are set aside can be scored as well.
 
     Raises:
         InvalidInput: the archive is no source distribution of dateparser, or lacks one of the tests.
     """
-    cases: dict[tuple[str, str, datetime | None], Case] = {}
-    left: Counter[str] = Counter()
+    found = Read()
     for suite, source in _sources(sdist):
         for language, call in _params(suite, source):
             try:
-                case = _case(suite, language, call)
+                case, settings = _case(suite, language, call)
                 if case.language not in languages:
                     raise Left(LANGUAGE)
-                cases.setdefault((case.language, case.text, case.anchor), case)
-            except Left as reason:
-                left[str(reason)] += 1
-    return list(cases.values()), dict(left)
+            except Left as error:
+                found.left[str(error)] += 1
+                continue
+            key, reason = (case.language, case.text, case.anchor), _set_aside(case.text, settings)
+            if key in found.cases or key in found.aside:
+                continue
+            found.left.update([reason] if reason else [])
+            (found.aside if reason else found.cases)[key] = case
+    return found
 
 
 def _sources(sdist: Path) -> Iterator[tuple[Suite, str]]:
@@ -170,7 +183,7 @@ def _params(suite: Suite, source: str) -> Iterator[tuple[str, ast.Call]]:
     raise InvalidInput(f"no test {suite.function} in {suite.file}")
 
 
-def _case(suite: Suite, language: str, call: ast.Call) -> Case:
+def _case(suite: Suite, language: str, call: ast.Call) -> tuple[Case, Mapping[str, Any]]:
     try:
         given = [_value(argument) for argument in call.args]
         named = {word.arg: _value(word.value) for word in call.keywords if word.arg}
@@ -182,35 +195,35 @@ def _case(suite: Suite, language: str, call: ast.Call) -> Case:
     language = _NAMES.get(str(spoken[0]).lower(), str(spoken[0])) if len(spoken) == 1 else language
     text = str(given.pop(0)) if given else str(named.get("date_string", named.get("text", "")))
     language = language or ("en" if text.isascii() else "")
-    _refuse(text, named.get("settings") or {})
-    now = (named.get("settings") or {}).get("RELATIVE_BASE", suite.now).replace(tzinfo=UTC)
+    settings = named.get("settings") or {}
+    now = settings.get("RELATIVE_BASE", suite.now).replace(tzinfo=UTC)
     moments, within = _expected(text, given, named, now)
-    return Case(language, text, now, moments, within)
+    return Case(language, text, now, moments, within), settings
 
 
-def _refuse(text: str, settings: Mapping[str, Any]) -> None:
+def _set_aside(text: str, settings: Mapping[str, Any]) -> str:
+    """The reason why a case does not count; empty where it does."""
     if text in _OWN_WAYS:
-        raise Left(_OWN_WAYS[text])
+        return _OWN_WAYS[text]
     if set(settings) - _HARMLESS:
-        raise Left(SETTING)
+        return SETTING
     if _CLOCK.fullmatch(text):
-        raise Left(CLOCK)
+        return CLOCK
     if _ARITHMETIC.search(text):
-        raise Left(ARITHMETIC)
+        return ARITHMETIC
     if _ELSEWHERE.fullmatch(text):
-        raise Left(ELSEWHERE)
-    if _DURATION.fullmatch(text) and not _POINTS.search(text):
-        raise Left(DURATION)
+        return ELSEWHERE
+    return DURATION if _DURATION.fullmatch(text) and not _POINTS.search(text) else ""
 
 
 def _expected(
     text: str, given: Sequence[Any], named: Mapping[str, Any], now: datetime
 ) -> tuple[tuple[Range, ...], timedelta]:
     """The moments or days that the test expects, and how long a range around one may be."""
-    for field, sign in (("ago", -1), ("in_future", 1)):
-        if field in named:
-            moment = _moved(now, named[field], sign)
-            return ((moment, moment),), _longest(named[field])
+    for offset, sign in (("ago", -1), ("in_future", 1)):
+        if offset in named:
+            moment = _moved(now, named[offset], sign)
+            return ((moment, moment),), _longest(named[offset])
     value = named["expected"] if "expected" in named else given[0] if given else []
     if isinstance(value, timedelta):
         return ((now + value, now + value),), timedelta(days=1)

@@ -21,6 +21,7 @@ _NEVER = "(?!)"
 #: What every language holds, unless it says otherwise.
 _PIECES = {
     "digits": r"[0-9]{1,4}",
+    "fraction": r"[0-9]{1,3}[.,][0-9]{1,2}",
     "era_year": "[0-9]{1,2}|[元一二三四五六七八九十]{1,3}",
     "day": r"3[01]|[12][0-9]|0?[1-9]",
     "month_number": r"1[0-2]|0?[1-9]",
@@ -156,7 +157,7 @@ class Grammar:
     @cached_property
     def step(self) -> re.Pattern[str]:
         """One number with its unit, of a chain of them."""
-        return re.compile(self._fill("(?:<n> ?)?<unit>", set()))
+        return re.compile(self._fill("(?:(?:<fraction>|<n>) ?)?<unit>", set()))
 
     @cached_property
     def tense(self) -> Mapping[str, re.Pattern[str]]:

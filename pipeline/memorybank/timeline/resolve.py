@@ -28,6 +28,7 @@ from memorybank.timeline.span import TimeSpan, of_days
 #: Seconds of the units that are halved ("half an hour"); a month is a twelfth of a mean year.
 _HALVED = {"minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "month": 2_629_746}
 _CLOCK = {"second": 1, "minute": 60, "hour": 3600}
+_SECONDS = _CLOCK | {"day": 86_400, "week": 604_800, "fortnight": 1_209_600}
 #: From fine to coarse.
 _UNITS = (
     "second", "minute", "hour", "day", "week", "weekend", "fortnight", "month", "quarter", "year", "decade", "century"
@@ -79,8 +80,8 @@ def _distance(reading: Reading) -> Days | TimeSpan | None:
     at, steps = reading.now, _steps(reading)
     for unit, count in steps:
         off = count * reading.rule.shift
-        if unit in _CLOCK:
-            at += timedelta(seconds=off * _CLOCK[unit])
+        if isinstance(off, float) or unit in _CLOCK:
+            at += timedelta(seconds=off * _SECONDS[unit])
         else:
             at = datetime.combine(ranges.shift(at.date(), unit, off), at.timetz())
     finest = min((unit for unit, _ in steps), key=_UNITS.index)
@@ -89,11 +90,22 @@ def _distance(reading: Reading) -> Days | TimeSpan | None:
     return ranges.unit_of(at.date(), "day" if reading.has("exact") else _AS_YEAR.get(finest, finest))
 
 
-def _steps(reading: Reading) -> list[tuple[str, int]]:
-    """The units of an amount with their numbers; a unit alone is one of it ("an hour" without the "an")."""
+def _steps(reading: Reading) -> list[tuple[str, int | float]]:
+    """The units of an amount with their numbers; a unit alone is one of it ("an hour" without the "an").
+
+    A fraction ("2.5 hours") raises ValueError where the unit has no fixed length.
+    """
     chain = reading.grammar.step.finditer(reading.parts.get("chain", ""))
     steps = [replace(reading, parts=read_parts(step)) for step in chain] or [reading]
-    return [(step.unit, step.number("n") if step.has("n") else 1) for step in steps]
+    return [(step.unit, _count(step)) for step in steps]
+
+
+def _count(step: Reading) -> int | float:
+    if not step.has("fraction"):
+        return step.number("n") if step.has("n") else 1
+    if step.unit not in _SECONDS:
+        raise ValueError(f"no fraction of a {step.unit}")
+    return float(step.parts["fraction"].replace(",", "."))
 
 
 def _moment(at: datetime, unit: str) -> TimeSpan:

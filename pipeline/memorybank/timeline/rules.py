@@ -29,7 +29,7 @@ SPACED_PIECES = {
     "dm": r"<the>(?:<day><th>|<first>)<dot>[ -]?<of><any_month>\.?",
     "md": r"<any_month>\.? <the><day><th>",
     # Amounts: "three weeks", "1 year and 2 months", "a few days", "half a year", "a year and a half".
-    "chain": r"(?:<n>) ?(?:<unit>)(?:(?:,? ?<and>)(?:<n2>) ?(?:<unit2>))*",
+    "chain": r"(?:<n>|<fraction>) ?(?:<unit>)(?:(?:,? ?<and>)(?:<n2>) ?(?:<unit2>))*",
     "amount": r"(?:<vague> <unit>|<half>[ -]?<unit>|<n> (?:<and_half> <unit>|<unit> <and_half>)|<chain>|<bare_unit>)",
     "count": r"(?:<vague>|<n>)",
     "bare_unit": _NONE, "half": _NONE, "and_half": _NONE, "exact": _NONE, "first": _NONE,

@@ -103,21 +103,20 @@ def test_the_cases_of_dateparser_are_read_without_its_code(tmp_path: Path) -> No
         )
         for file, functions in names.items()
     }
-    cases, left = timeline_dateparser.read(
-        sdist(tmp_path, tests | {"test_search.py": SEARCH}), timeline.LANGUAGES
-    )
-    assert [(case.language, case.text) for case in cases] == [
+    found = timeline_dateparser.read(sdist(tmp_path, tests | {"test_search.py": SEARCH}), timeline.LANGUAGES)
+    assert [(case.language, case.text) for case in found.cases.values()] == [
         ("en", "2 days ago"),
         ("fr", "il y a une semaine"),
         ("de", "am 13. April 1941"),
         ("en", "on 5 June 2019"),
     ]
-    assert left == {
+    assert [case.text for case in found.aside.values()] == ["1 year 2 months", "10 May"]
+    assert found.left == {
         timeline_dateparser.DURATION: 1,
         timeline_dateparser.LANGUAGE: 1,
         timeline_dateparser.SETTING: 1,
     }
-    assert {score.right for score in timeline.measure(cases).values()} == {2, 1}
+    assert {score.right for score in timeline.measure(found.cases.values()).values()} == {2, 1}
 
 
 def test_another_archive_is_refused(tmp_path: Path) -> None:
