@@ -34,9 +34,14 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "update_document": ("PATCH", _BANK + "/documents/{document_id}", "UpdateDocumentResponse"),
     "delete_document": ("DELETE", _BANK + "/documents/{document_id}", "DeleteDocumentResponse"),
     "list_document_chunks": ("GET", _BANK + "/documents/{document_id}/chunks", "ListChunksResponse"),
+    "get_document_history": ("GET", _BANK + "/documents/{document_id}/history", "DocumentHistoryResponse"),
+    "reprocess_document": ("POST", _BANK + "/documents/{document_id}/reprocess", "ReprocessDocumentResponse"),
     "get_chunk": ("GET", "/v1/default/chunks/{chunk_id}", "ChunkResponse"),
     "list_entities": ("GET", _BANK + "/entities", "EntityListResponse"),
     "get_entity": ("GET", _BANK + "/entities/{entity_id}", "EntityDetailResponse"),
+    # Ours: the contract merges nothing.
+    "merge_entity": ("POST", _BANK + "/entities/{entity_id}/merge", "EntityDetailResponse"),
+    "unmerge_entity": ("POST", _BANK + "/entities/{entity_id}/unmerge", "UnmergeEntityResponse"),
     "list_tags": ("GET", _BANK + "/tags", "ListTagsResponse"),
     "get_agent_stats": ("GET", _BANK + "/stats", "BankStatsResponse"),
     "list_operations": ("GET", _BANK + "/operations", "OperationsListResponse"),
@@ -105,11 +110,19 @@ SHAPES: dict[str, str] = {
     "ListChunksResponse": "items*: [ChunkResponse], total*: int, limit*: int, offset*: int",
     "ChunkResponse": "chunk_id*: str, document_id*: str, bank_id*: str, chunk_index*: int, chunk_text*: str,"
     " created_at*: time",
+    "DocumentHistoryResponse": "document_id*: str, items*: [DocumentEvent], total*: int, limit*: int, offset*: int",
+    "DocumentEvent": "document_id*: str, kind*: str, created_at: time, operation_id: str?, fact_id: str?,"
+    " facts_added: int, facts_removed: int, observations_created: ObservationIdSample,"
+    " observations_removed: ObservationIdSample, observations_updated: ObservationIdSample",
+    "ObservationIdSample": "count: int, ids: [str]",
+    "ReprocessDocumentResponse": "success*: bool, operation_id*: str, items_count*: int",
     "EntityListResponse": "items*: [EntityListItem], total*: int, limit*: int, offset*: int",
     "EntityListItem": "id*: uuid, canonical_name*: str, mention_count*: int, first_seen: time?, last_seen: time?,"
     " metadata: obj?",
     "EntityDetailResponse": "id*: uuid, canonical_name*: str, mention_count*: int, first_seen: time?, last_seen: time?,"
-    " metadata: obj?, observations*: [EntityObservationResponse]",
+    " metadata: obj?, observations*: [EntityObservationResponse], aliases: [EntityAlias]",
+    "EntityAlias": "name*: str, entity_id: uuid?",
+    "UnmergeEntityResponse": "success*: bool",
     "ListTagsResponse": "items*: [TagItem], total*: int, limit*: int, offset*: int",
     "TagItem": "tag*: str, count*: int",
     "BankStatsResponse": "bank_id*: str, total_nodes*: int, total_links*: int, total_documents*: int,"
