@@ -160,10 +160,11 @@ CREATE TABLE document_event (
 CREATE INDEX document_event_listing ON document_event (document, created_at DESC, id DESC);
 CREATE INDEX document_event_bank ON document_event (bank);
 
--- What a fact takes from its item, as one number: sets of tags are stored in one order. Facts are equal only where this is.
-CREATE FUNCTION about_key(tags text[], metadata jsonb, scopes jsonb) RETURNS bigint
+-- What a fact takes from its bank and item, as one number: facts are equal only where this is. Sets of tags are stored in
+-- one order. The bank is hashed, not a column of the index: where it has no statistics, the planner takes any index with it.
+CREATE FUNCTION about_key(bank bigint, tags text[], metadata jsonb, scopes jsonb) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN hash_array_extended(tags, jsonb_hash_extended(metadata, jsonb_hash_extended(coalesce(scopes, 'null'), 0)));
+RETURN hash_array_extended(tags, jsonb_hash_extended(metadata, jsonb_hash_extended(coalesce(scopes, 'null'), bank)));
 
 -- Everything remembered. Its search address is (document_number, position), unique in the installation.
 -- `statement` is the hash of what a fact says, of which time and place: by it a fact that is said again is known.
@@ -214,7 +215,7 @@ CREATE INDEX memory_unit_listing ON memory_unit (bank, mentioned_at DESC NULLS L
 CREATE INDEX memory_unit_document ON memory_unit (document);
 CREATE INDEX memory_unit_chunk ON memory_unit (chunk);
 CREATE INDEX memory_unit_tags ON memory_unit USING gin (tags);
-CREATE INDEX memory_unit_statement ON memory_unit (statement, bank, about_key(tags, metadata, observation_scopes))
+CREATE INDEX memory_unit_statement ON memory_unit (statement, about_key(bank, tags, metadata, observation_scopes))
     WHERE status = 'active';
 CREATE INDEX memory_unit_unconsolidated ON memory_unit (bank, created_at)
     WHERE consolidated_at IS NULL AND consolidation_failed_at IS NULL AND fact_type <> 'observation' AND status = 'active';

@@ -32,8 +32,11 @@ FROM (SELECT document, position, vector FROM embedding
 
 -- name: at
 -- audience: new facts are linked to facts of the audience that their lease writes for
--- Who stands at these addresses.
+-- Who stands at these addresses. A lateral with OFFSET 0: a plain join becomes a hash join over the whole bank.
 SELECT u.id, u.document_number, u.position, u.fact_type
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) AS a (document, position)
-JOIN memory_unit u ON u.bank = %(bank)s AND u.document_number = a.document AND u.position = a.position
-                  AND u.audience_id = %(audience_id)s
+CROSS JOIN LATERAL (
+    SELECT m.id, m.document_number, m.position, m.fact_type FROM memory_unit m
+    WHERE m.bank = %(bank)s AND m.document_number = a.document AND m.position = a.position
+      AND m.audience_id = %(audience_id)s OFFSET 0
+) AS u
