@@ -53,7 +53,7 @@ async def version(memory: Memory) -> VersionResponse:
         worker=True,
         bank_config_api=memory.settings.server.bank_config_api,
         bank_llm_health=False,
-        file_upload_api=False,
+        file_upload_api=memory.settings.files.enabled,
         document_export_api=False,
         document_import_api=False,
         audit_log=False,
