@@ -9,6 +9,8 @@ entity; both are means over mentions. Pairwise: of all pairs of mentions that ar
 and the reverse.
 """
 
+import argparse
+import asyncio
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -31,6 +33,7 @@ from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
 from memorybank.testing.embedder import HashingEmbedder
 from memorybank.text import name_key
+from memorybank_eval import report
 
 DATASETS = Path(__file__).resolve().parents[1] / "datasets" / "entities"
 #: The labelled files; what each is for stands in their README.
@@ -100,6 +103,31 @@ def told(mentions: Sequence[Mention], what: str) -> dict[str, Fact]:
     return {fact: Fact(fact, entities=tuple(entities)) for fact, entities in names.items()}
 
 
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `entities` to the harness."""
+    parser = commands.add_parser("entities", help="does retain know who is who?")
+    parser.add_argument("--out", type=Path, help="write the result as JSON")
+    parser.add_argument(
+        "--errors", action="store_true", help="print what went wrong in the tuning set as well"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> None:
+    result = asyncio.run(measure())
+    rows = [
+        [f"{name}, told {what}", *(f"{100 * share:.1f}" for share in result[name][what]["scores"].values())]
+        for name in LABELLED
+        for what in TOLD
+    ]
+    columns = [column.replace("_", " ") for column in result["tuning"]["kinds"]["scores"]]
+    print(report.table(["set", *columns], rows))
+    if given.errors:
+        print(*result["tuning"]["kinds"]["errors"], sep="\n")
+    if given.out:
+        report.write_json(given.out, result)
+
+
 async def measure() -> dict[str, Any]:
     """Return precision and recall of each labelled file under each telling."""
     result: dict[str, Any] = {"kind": "entities"}
@@ -113,14 +141,16 @@ async def measure() -> dict[str, Any]:
                 mentions = read(DATASETS / f"{name}.txt")
                 result[name] = {"mentions": len(mentions)}
                 for what in TOLD:
-                    found = await _resolved(conninfo, settings, mentions, what)
-                    result[name][what] = {**scores(mentions, found), "errors": errors(mentions, found)}
+                    found = await resolved(conninfo, settings, mentions, what)
+                    result[name][what] = {"scores": scores(mentions, found)}
+                    if name == "tuning":
+                        result[name][what]["errors"] = errors(mentions, found)
         finally:
             server.stop()
     return result
 
 
-async def _resolved(
+async def resolved(
     conninfo: str, settings: Settings, mentions: Sequence[Mention], what: str
 ) -> dict[Mention, Any]:
     """Retain the documents of each bank in order; return the entity of each mention."""
@@ -174,9 +204,13 @@ def scores(mentions: Sequence[Mention], found: Mapping[Mention, Any]) -> dict[st
     return {
         "b_cubed_precision": sum(n * n / entities[entity] for (entity, _), n in both.items()) / len(mentions),
         "b_cubed_recall": sum(n * n / labels[label] for (_, label), n in both.items()) / len(mentions),
-        "pairwise_precision": pairs / max(1, _pairs(entities.values())),
-        "pairwise_recall": pairs / max(1, _pairs(labels.values())),
+        "pairwise_precision": _share(pairs, _pairs(entities.values())),
+        "pairwise_recall": _share(pairs, _pairs(labels.values())),
     }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
 
 
 def _pairs(sizes: Iterable[int]) -> int:

@@ -23,6 +23,7 @@ HELP_SECONDS = 1.5
 COMMANDS = (
     *("up", "serve", "worker", "migrate", "models", "demo"),
     *("retain", "retain-files", "preview", "recall", "reflect", "banks", "operations", "status"),
+    *("entities", "merge", "unmerge"),
 )
 
 
@@ -282,3 +283,15 @@ def test_a_wrong_command_line_is_status_2(memorybank_: Command, arguments: tuple
     done = memorybank_(*arguments)
     assert (done.code, done.out) == (2, "")
     assert "Usage:" in done.err
+
+
+def test_entities_are_merged_and_parted(memorybank_: Command) -> None:
+    bank = f"cli-{uuid4()}"
+    memorybank_("retain", bank, "Cara Voss called Milo Voss.")
+    ids = {
+        item["canonical_name"]: item["id"] for item in memorybank_("entities", bank, "--json").json["items"]
+    }
+    merged = memorybank_("merge", bank, ids["Cara Voss"], "--into", ids["Milo Voss"], "--json").json
+    assert merged["aliases"] == [{"name": "Cara Voss", "entity_id": ids["Cara Voss"]}]
+    assert memorybank_("unmerge", bank, ids["Cara Voss"], "--json").json == {"success": True}
+    assert memorybank_("unmerge", bank, ids["Cara Voss"]).code == 1

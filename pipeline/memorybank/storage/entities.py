@@ -147,8 +147,9 @@ async def ensure(
     }
     for _ in range(UPSERT_ATTEMPTS if wanted else 0):
         rows = await fetch_all(connection, "entities.hold", parameters)
-        if len(rows) == len(wanted):
-            return {Identity(row["key"], row["sense"], row["is_label"]): row["id"] for row in rows}
+        held = {Identity(row["key"], row["sense"], row["is_label"]): row["id"] for row in rows}
+        if held.keys() >= names.keys():
+            return held
         await execute(connection, "entities.add", parameters)
     if wanted:
         raise Conflict("names were deleted as fast as they were stored; try again")

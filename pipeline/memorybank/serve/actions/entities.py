@@ -28,7 +28,7 @@ from memorybank.storage.queries import Connection, Row
 EVERYTHING = listings.TagFilter()
 
 
-@call("GET", BANK + "/entities")
+@call("GET", BANK + "/entities", command="entities")
 async def list_entities(
     memory: MemoryBank,
     viewer: Viewer,
@@ -60,7 +60,7 @@ async def get_entity(
         return await _detail(connection, bank.id, viewer, entity, wanted)
 
 
-@call("POST", BANK + "/entities/{entity_id}/merge")
+@call("POST", BANK + "/entities/{entity_id}/merge", command="merge")
 async def merge_entity(
     memory: MemoryBank, viewer: Viewer, bank_id: str, entity_id: str, body: MergeEntityRequest
 ) -> EntityDetailResponse:
@@ -80,7 +80,7 @@ async def merge_entity(
         return await _detail(connection, bank.id, viewer, into or entity)
 
 
-@call("POST", BANK + "/entities/{entity_id}/unmerge")
+@call("POST", BANK + "/entities/{entity_id}/unmerge", command="unmerge")
 async def unmerge_entity(
     memory: MemoryBank, viewer: Viewer, bank_id: str, entity_id: str
 ) -> UnmergeEntityResponse:

@@ -1,6 +1,7 @@
 -- name: find
 -- audience: names of one audience, given by the lease that asks
--- What keys mean in this audience; of a first name that dozens bear, the first ones show that it tells nothing.
+-- What keys mean in this audience; of a first name that dozens bear, the first ones show that it tells nothing. Each step
+-- is fenced: on tables that were never analysed the planner reads the whole audience for each key.
 SELECT found.called, found.rule, found.root, e.id, e.key, e.sense, e.name, own.kind,
        r.key AS root_key, r.sense AS root_sense, r.name AS root_name
 FROM unnest(%(keys)s::text[]) AS asked (key)
@@ -8,9 +9,11 @@ CROSS JOIN LATERAL (
     SELECT n.key AS called, n.rule, n.root, n.entity FROM entity_name n
     WHERE n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = asked.key
     ORDER BY n.rule = 'part', n.entity LIMIT 12) AS found
-JOIN entity e ON e.id = found.entity
-JOIN entity_name own ON own.bank = %(bank)s AND own.audience_id = %(audience_id)s AND own.key = e.key AND own.entity = e.id
-LEFT JOIN entity r ON r.id = found.root
+CROSS JOIN LATERAL (SELECT * FROM entity e WHERE e.id = found.entity OFFSET 0) AS e
+CROSS JOIN LATERAL (
+    SELECT n.kind FROM entity_name n
+    WHERE n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = e.key AND n.entity = e.id OFFSET 0) AS own
+LEFT JOIN LATERAL (SELECT * FROM entity r WHERE r.id = found.root OFFSET 0) AS r ON true
 
 -- name: present
 -- audience: documents that the lease writes, which are of its audience
@@ -18,13 +21,15 @@ LEFT JOIN entity r ON r.id = found.root
 SELECT DISTINCT newest.document, e.id, e.key, e.sense, e.name, coalesce(own.kind, '') AS kind
 FROM unnest(%(documents)s::integer[]) AS asked (document)
 CROSS JOIN LATERAL (
-    SELECT u.id, u.document FROM memory_unit u
+    SELECT u.id, u.document_number AS document FROM memory_unit u
     WHERE u.bank = %(bank)s AND u.document_number = asked.document AND u.audience_id = %(audience_id)s
     ORDER BY u.position DESC LIMIT 256) AS newest
-JOIN unit_entity ue ON ue.unit = newest.id
-JOIN entity e ON e.id = ue.entity AND NOT e.is_label
-LEFT JOIN entity_name own
-       ON own.bank = e.bank AND own.audience_id = %(audience_id)s AND own.key = e.key AND own.entity = e.id
+CROSS JOIN LATERAL (SELECT ue.entity FROM unit_entity ue WHERE ue.unit = newest.id OFFSET 0) AS said
+CROSS JOIN LATERAL (SELECT * FROM entity e WHERE e.id = said.entity AND NOT e.is_label OFFSET 0) AS e
+LEFT JOIN LATERAL (
+    SELECT n.kind FROM entity_name n
+    WHERE n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = e.key AND n.entity = e.id OFFSET 0) AS own
+    ON true
 
 -- name: near
 -- audience: mentions of one audience, given by the lease that asks
@@ -32,14 +37,19 @@ LEFT JOIN entity_name own
 SELECT asked.entity, coalesce(beside.entities, '{}') AS entities, last.mentions
 FROM unnest(%(ids)s::uuid[]) AS asked (entity)
 CROSS JOIN LATERAL (
-    SELECT count(*) AS mentions, array_agg(DISTINCT named.chunk) AS chunks
-    FROM (SELECT u.chunk FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
-          WHERE ue.entity = asked.entity AND u.bank = %(bank)s AND u.audience_id = %(audience_id)s
-          ORDER BY ue.unit DESC LIMIT 32) AS named) AS last
+    SELECT count(*) AS mentions, (array_agg(DISTINCT named.chunk))[1:4] AS chunks
+    FROM (SELECT u.chunk
+          FROM unit_entity ue
+          CROSS JOIN LATERAL (SELECT u.chunk FROM memory_unit u
+                              WHERE u.id = ue.unit AND u.audience_id = %(audience_id)s OFFSET 0) AS u
+          WHERE ue.entity = asked.entity ORDER BY ue.unit DESC LIMIT 16) AS named) AS last
 CROSS JOIN LATERAL (
     SELECT array_agg(DISTINCT other.entity) AS entities
-    FROM memory_unit u JOIN unit_entity other ON other.unit = u.id
-    WHERE u.chunk = ANY(last.chunks) AND u.audience_id = %(audience_id)s AND other.entity <> asked.entity) AS beside
+    FROM unnest(last.chunks) AS held (chunk)
+    CROSS JOIN LATERAL (SELECT u.id FROM memory_unit u
+                        WHERE u.chunk = held.chunk AND u.audience_id = %(audience_id)s LIMIT 32) AS u
+    CROSS JOIN LATERAL (SELECT ue.entity FROM unit_entity ue WHERE ue.unit = u.id OFFSET 0) AS other
+    WHERE other.entity <> asked.entity) AS beside
 
 -- name: of_documents
 -- audience: the caller has locked these documents and deletes them under the viewer
@@ -56,12 +66,10 @@ FROM memory_unit u JOIN unit_entity ue ON ue.unit = u.id
 WHERE u.chunk = ANY(%(chunks)s::uuid[])
 
 -- name: hold
--- Entities that exist, kept from being pruned, locked in key order.
+-- Entities that exist, kept from being pruned, locked in key order: others of the same names too, for they are few.
 SELECT e.id, e.key, e.sense, e.is_label
 FROM entity e
 WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s::text[])
-  AND (e.key, e.sense, e.is_label) IN (
-      SELECT * FROM unnest(%(keys)s::text[], %(senses)s::text[], %(labels)s::boolean[]))
 ORDER BY e.key, e.sense, e.is_label FOR KEY SHARE
 
 -- name: add

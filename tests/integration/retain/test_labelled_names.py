@@ -1,0 +1,14 @@
+"""The goal for names on both labelled sets, through the real write path: precision .98, recall .9 (B-cubed)."""
+
+import pytest
+
+from memorybank.settings import Settings
+from memorybank_eval.entities import DATASETS, LABELLED, read, resolved, scores
+
+
+@pytest.mark.parametrize("name", LABELLED)
+async def test_names_of_the_labelled_documents(conninfo: str, settings: Settings, name: str) -> None:
+    mentions = read(DATASETS / f"{name}.txt")
+    found = scores(mentions, await resolved(conninfo, settings, mentions, "kinds"))
+    assert found["b_cubed_precision"] >= 0.98
+    assert found["b_cubed_recall"] >= 0.9
