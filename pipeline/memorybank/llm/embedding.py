@@ -4,7 +4,7 @@ import asyncio
 import functools
 import importlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -19,6 +19,8 @@ BATCH_TEXTS = 32
 #: Tokens of one forward pass, padding included. Small enough for the activations to stay in the cache of a
 #: core: 7.1 ms CPU a chat turn, against 7.5 with 2,048.
 BATCH_TOKENS = 512
+#: What a forward pass costs beyond its tokens, in tokens: reading the weights once (2.4 ms at 0.16 ms a token).
+PASS_TOKENS = 15
 #: Characters that are looked at before tokenizing: 256 tokens never reach this far, and a text of 300 kB
 #: costs nothing.
 _CHARACTERS = 16_384
@@ -159,19 +161,27 @@ def default_threads() -> int:
     return max(1, min(_THREADS, (os.cpu_count() or 1) // 2))
 
 
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the indices of texts in batches of near-equal length, within BATCH_TEXTS and BATCH_TOKENS.
+def batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Return the indices of texts in batches of like length, within BATCH_TEXTS and BATCH_TOKENS: the split that costs
+    least when a pass costs its tokens, padding included, and PASS_TOKENS more.
 
-    Sorting by length leaves almost no padding: half the CPU of batches in the given order.
+    A dozen turns of a chat in batches that were merely filled up cost 12.7 ms CPU each, so split 8.2.
     """
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == BATCH_TEXTS or lengths[index] * (len(batch) + 1) > BATCH_TOKENS):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    # By the texts that are placed: the least cost, and where its last batch begins.
+    best = [(0, 0)]
+    for end, index in enumerate(order, start=1):
+        starts = range(max(0, end - BATCH_TEXTS), end)
+        sizes = ((start, (end - start) * lengths[index]) for start in starts)
+        fit = [(start, size) for start, size in sizes if size <= BATCH_TOKENS or start == end - 1]
+        best.append(min((best[start][0] + size + PASS_TOKENS, start) for start, size in fit))
+    split: list[list[int]] = []
+    end = len(order)
+    while end:
+        start = best[end][1]
+        split.append(order[start:end])
+        end = start
+    return split
 
 
 def _runtime() -> Any:

@@ -87,12 +87,22 @@ def test_memory_stays_flat_over_200_calls(minilm: OnnxMiniLM) -> None:
 
 def test_batches_are_bounded_and_of_like_length() -> None:
     lengths = [5, 256, 7, 9, 256, 256] + [6] * 100
-    made = list(batches(lengths))
+    made = batches(lengths)
     assert sorted(index for batch in made for index in batch) == list(range(len(lengths)))
     for batch in made:
         assert len(batch) <= BATCH_TEXTS
         assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= BATCH_TOKENS
-    assert list(batches([])) == []
+    assert batches([]) == []
+
+
+def test_batches_cost_less_than_batches_that_are_filled_up() -> None:
+    # Nine like texts share a pass; the long one would fill them with padding, the two short ones are not worth one.
+    lengths = [40, 41, 9, 10, 42, 200, 40, 43, 41, 40, 44, 42]
+    assert [sorted(lengths[index] for index in batch) for batch in batches(lengths)] == [
+        [200],
+        [40, 40, 40, 41, 41, 42, 42, 43, 44],
+        [9, 10],
+    ]
 
 
 def test_a_core_is_left_to_the_event_loop() -> None:
