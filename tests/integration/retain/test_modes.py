@@ -183,7 +183,7 @@ async def test_labels_of_every_type(world: World, optional: bool, tag: bool) -> 
     told = [line for line in request.user.split("\n") if line.startswith("- ")]
     assert [line.split(" ")[1] for line in told] == list(GROUPS)
     assert [line.split(" ")[1] for line in told if line.endswith("required)")] == required
-    rows = await world.rows("SELECT name FROM entity WHERE kind = 'label'")
+    rows = await world.rows("SELECT name FROM entity WHERE is_label")
     assert sorted(row["name"] for row in rows) == stored
     [unit] = await world.rows("SELECT tags FROM memory_unit")
     assert sorted(unit["tags"]) == sorted(["t", *(stored if tag else [])])

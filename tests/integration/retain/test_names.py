@@ -70,6 +70,14 @@ async def test_exact_names_stay_as_they_are(world: World) -> None:
     assert await world.entity_names() == ["Jude Okafor", "Okafor"]
 
 
+async def test_who_speaks_is_a_person(world: World) -> None:
+    world.model = ScriptedModel(lambda text: {"facts": [{"what": text, "entities": ["Mira Holm", "Mira"]}]})
+    await world.keep(item("Mira Holm: I baked bread.\nMira: It burned."))
+    assert await world.entity_names() == ["Mira Holm"]
+    await world.keep(item("Mira and Mira Holm baked bread."))
+    assert await world.entity_names() == ["Mira Holm"]
+
+
 async def test_one_name_for_two_kinds_is_two_entities(world: World) -> None:
     world.model = ScriptedModel(lambda text: {"facts": [{"what": text, "entities": []}]})
     for document, kind in (("a", "BOT"), ("b", "PLANET"), ("c", "PLANET"), ("d", "BOT")):
