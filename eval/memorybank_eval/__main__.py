@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memorybank.errors import MemoryBankError
-from memorybank_eval import benchmark, entities, machine, prompts, report, retrieval, timeline
+from memorybank_eval import benchmark, entities, machine, malformed, prompts, report, retrieval, timeline
 from memorybank_eval.client import Client
 from memorybank_eval.datasets import DATASETS
 from memorybank_eval.server import running
@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     cost.set_defaults(run=_benchmark)
     entities.add_command(commands)
+    malformed.add_command(commands)
     prompts.add_command(commands)
     timeline.add_command(commands)
     return parser

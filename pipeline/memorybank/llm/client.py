@@ -12,9 +12,11 @@ Message = dict[str, Any]
 
 #: So many answers in a row that only came in a plainer format make it the model's format: one may be chance.
 PLAIN_ANSWERS = 2
-#: What is answered whole near the known length makes that length grow by this factor: a dense text that was cut is
-#: forgotten after some dozens of others.
-GROWTH = 1.02
+#: Content that is answered whole may be this share of the shortest that was cut: any more is a gamble.
+NEAR = 0.9
+#: With each whole answer near the known length, the one that was cut grows by this factor once more than with the last:
+#: slowly at first, so that the limit is seldom hit, but a dense text is forgotten after some 80 others.
+GROWTH = 1.0005
 
 
 class AnswerFormat(IntEnum):
@@ -73,14 +75,21 @@ class ChatReply:
 
 @dataclass
 class ModelProfile:
-    """What this process has learned about a model: the strictest answer format that it takes, and the longest
-    content, in characters, about which it says all before its answer is cut.
+    """What this process has learned about a model: the strictest answer format that it takes; the longest content, in
+    characters, that was answered whole of late, and the shortest whose answer was cut.
     """
 
     model: str
     answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
-    longest: float = math.inf
     plain_answers: int = 0
+    fits: float = 0
+    cut_at: float = math.inf
+    whole_answers: int = 0
+
+    @property
+    def longest(self) -> float:
+        """Return how long content may be that is asked about in one call: from half of what was cut up to near it."""
+        return max(min(self.fits, self.cut_at), min((self.fits + self.cut_at) / 2, NEAR * self.cut_at))
 
     def answered(self, asked: AnswerFormat, before: AnswerFormat, *, refused: bool = False) -> None:
         """Learn from a good answer to what was first asked for in the format `before`.
@@ -95,13 +104,21 @@ class ModelProfile:
             self.answer_format, self.plain_answers = max(asked, self.answer_format), 0
 
     def cut(self, characters: int, least: int) -> None:
-        """Learn that the answer about so many characters was cut; shorter than `least` is no fault of the length."""
-        self.longest = min(self.longest, max(characters / 2, least))
+        """Learn that the answer about so many characters was cut; below `least` the length is not at fault.
+
+        Where as long a text was answered whole since the last cut, this one is dense: that says nothing of others.
+        """
+        if self.fits < characters:
+            self.cut_at, self.whole_answers = min(self.cut_at, max(characters, 2 * least)), 0
+        else:
+            self.fits = 0
 
     def fitted(self, characters: int) -> None:
         """Learn that the answer about so many characters was whole."""
         if characters > self.longest / 2:
-            self.longest *= GROWTH
+            self.whole_answers += 1
+            self.cut_at *= GROWTH**self.whole_answers
+        self.fits = max(self.fits, characters)
 
 
 class LanguageModel(Protocol):

@@ -15,7 +15,7 @@ from typing import Any
 
 from memorybank.errors import ModelError, ModelMalformed, ModelTruncated
 from memorybank.llm.client import AnswerFormat, LanguageModel, ModelProfile
-from memorybank.llm.retry import Budget, OutOfRoom, Patience, Tried
+from memorybank.llm.retry import Budget, OutOfRoom, Patience, Tried, Unclosed
 from memorybank.llm.structured import structured
 from memorybank.retain import facts, prompting, schema
 from memorybank.retain.chunking import ChunkSize, chunk
@@ -257,6 +257,6 @@ def _judged(found: Extraction) -> Extraction:
 
 
 def _learn(profile: ModelProfile, characters: int, error: ModelError) -> None:
-    """Remember a length about which the answer was cut; where the model only thought, its length is not the reason."""
-    if isinstance(error, ModelTruncated) and not isinstance(error, OutOfRoom):
+    """Remember a length about which the answer was cut; one that only thought, or stopped by itself, says nothing."""
+    if isinstance(error, ModelTruncated) and not isinstance(error, OutOfRoom | Unclosed):
         profile.cut(characters, SMALLEST_PIECE)

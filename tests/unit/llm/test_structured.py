@@ -1,5 +1,6 @@
 """The loop over attempts, with a model in memory."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,18 +117,37 @@ async def test_a_plain_answer_may_be_chance_but_not_twice() -> None:
         await structured(fake, REQUEST, facts, Budget())
 
 
-def test_a_length_that_was_cut_is_halved_and_slowly_forgotten() -> None:
+def test_a_length_that_was_cut_is_approached_from_its_half_and_slowly_forgotten() -> None:
     known = ModelProfile("fake")
+    assert known.longest == math.inf
     known.cut(3000, least=500)
     known.cut(8000, least=500)
     assert known.longest == 1500
-    known.fitted(300)
-    assert known.longest == 1500
-    for _ in range(40):
+    for _ in range(4):
         known.fitted(int(known.longest))
-    assert known.longest > 3000
+    assert known.longest == pytest.approx(2700, rel=0.01)
+    known.cut(2600, least=500)
+    lengths = []
+    for _ in range(90):
+        known.fitted(int(known.longest))
+        lengths.append(known.longest)
+    assert lengths == sorted(lengths) and lengths[20] < 3300 < 12_000 < lengths[-1]
+
+
+def test_a_short_text_that_is_cut_says_nothing_of_longer_ones() -> None:
+    known = ModelProfile("fake")
     known.cut(600, least=500)
     assert known.longest == 500
+
+
+def test_one_dense_text_among_many_says_nothing_of_them() -> None:
+    known = ModelProfile("fake")
+    for _ in range(3):
+        known.fitted(2500)
+        known.cut(2000, least=500)
+        assert known.longest == math.inf
+    known.cut(2000, least=500)
+    assert known.longest == 1000
 
 
 async def test_a_format_that_did_not_help_is_not_remembered() -> None:
