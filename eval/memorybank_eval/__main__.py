@@ -8,7 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memorybank.errors import MemoryBankError
-from memorybank_eval import benchmark, entities, machine, malformed, prompts, report, retrieval, timeline
+from memorybank_eval import (
+    benchmark,
+    beside,
+    entities,
+    machine,
+    malformed,
+    prompts,
+    report,
+    retrieval,
+    timeline,
+)
 from memorybank_eval.client import Client
 from memorybank_eval.datasets import DATASETS
 from memorybank_eval.server import running
@@ -44,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         "--only", choices=benchmark.PARTS, action="append", help="measure this part (repeatable)"
     )
     cost.set_defaults(run=_benchmark)
+    beside.add_command(commands)
     entities.add_command(commands)
     malformed.add_command(commands)
     prompts.add_command(commands)

@@ -76,6 +76,15 @@ def cpu_seconds(root: int) -> dict[str, float]:
     return _by_role(root, lambda pid: stats[pid].cpu_seconds if pid in stats else 0.0)
 
 
+def threads(pid: int) -> dict[int, float]:
+    """Return the CPU seconds of each thread of a process; the thread with the process's own number is the main one."""
+    used = {}
+    for task in (PROC / str(pid) / "task").iterdir():
+        with suppress(OSError):
+            used[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+    return used
+
+
 def memory(root: int) -> dict[str, Memory]:
     """Return the memory of each role, its processes summed (RSS then counts what they share several times)."""
     read = {}

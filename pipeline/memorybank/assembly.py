@@ -9,7 +9,7 @@ from memorybank.audience import Viewer
 from memorybank.errors import ModelMisconfigured
 from memorybank.llm import litellm_client
 from memorybank.llm.client import LanguageModel
-from memorybank.llm.embedding import Embedder, OnnxMiniLM, RemoteEmbedder
+from memorybank.llm.embedding import GRAPHS, Embedder, OnnxMiniLM, RemoteEmbedder
 from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.llm.retry import Patience
@@ -34,8 +34,8 @@ from memorybank.settings import (
 from memorybank.storage import models
 from memorybank.storage.pool import Database
 
-#: Names under which the built-in embedding model may be asked for.
-BUILT_IN = ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
+#: What other systems put before the names of the built-in embedding models.
+PUBLISHER = "sentence-transformers/"
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ async def _embedder(own: EmbeddingSettings, database: Database) -> Embedder | Re
             timeout_seconds=own.timeout_seconds,
         )
         await embedder.probe()
-    elif own.model in BUILT_IN:
-        embedder = OnnxMiniLM()
+    elif own.model.removeprefix(PUBLISHER) in GRAPHS:
+        embedder = OnnxMiniLM(own.model.removeprefix(PUBLISHER))
     else:
         raise ModelMisconfigured(
-            f"embeddings.model {own.model!r} is not built in: use {BUILT_IN[0]!r}, or set embeddings.provider"
-            " to litellm for a model behind an API"
+            f"embeddings.model {own.model!r} is not built in: use {' or '.join(GRAPHS)}, or set"
+            " embeddings.provider to litellm for a model behind an API"
         )
     async with database.transaction() as connection:
         await models.embedding_model(connection, embedder.model, embedder.dimensions)

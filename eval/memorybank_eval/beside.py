@@ -1,0 +1,159 @@
+"""What one conversation costs here and on a peer: model calls, prompt tokens, CPU, in alternation on one machine.
+
+Both servers speak the same API, so one driver fills both, and one model server, which counts, answers both. Driver,
+model server and peer are not part of this repository; see eval/README.md for what they have to do.
+"""
+
+import argparse
+import json
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memorybank_eval import machine, processes, report
+from memorybank_eval.server import running
+from memorybank_eval.throughput import scripted_environment
+
+OURS, PEER = "ours", "peer"
+#: Figures of a run, in the order of the report: the unit is in the name.
+FIGURES = ("calls", "prompt_tokens", "outside_prefix_tokens", "cpu_ms_a_turn", "wall_s")
+#: Figures of ours alone.
+PARTS = ("embedder_ms_a_turn", "besides_ms_a_turn")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The instruments (`driver`: a command line), the peer with its root processes, the conversation, the rounds."""
+
+    driver: tuple[str, ...]
+    model_url: str
+    peer_url: str
+    peer_pids: tuple[int, ...]
+    locomo: Path
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two servers: its address, its root processes."""
+
+    name: str
+    url: str
+    pids: tuple[int, ...]
+
+
+def run(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
+    """Fill both servers in turns and return medians, ratios (peer / ours) and every run.
+
+    The first round of each loads what loads once, and does not count.
+    """
+    runs: dict[str, list[dict[str, Any]]] = {OURS: [], PEER: []}
+    with running(environ=scripted_environment(f"{wanted.model_url}/v1")) as server:
+        sides = (
+            Side(OURS, server.url, (server.pid,)),
+            Side(PEER, wanted.peer_url, wanted.peer_pids),
+        )
+        for number in range(wanted.rounds + 1):
+            for side in sides:
+                say(f"round {number} of {wanted.rounds}: {side.name} …")
+                threads = processes.threads(server.pid)
+                measured = _retain(wanted, side, f"beside-{server.pid}-{number}")
+                if side.name == OURS:
+                    measured |= _parts(server.pid, threads, measured)
+                runs[side.name].append(measured)
+    return summary({name: measured[1:] for name, measured in runs.items()})
+
+
+def _retain(wanted: Wanted, side: Side, bank: str) -> dict[str, Any]:
+    """Have the driver retain the conversation in a new bank."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.json"
+        command = [
+            *wanted.driver, "--base-url", side.url, "--locomo", str(wanted.locomo), "--conv", "0",
+            "--bank", bank, "--phases", "retain", "--fake-llm", wanted.model_url,
+            "--pids", ",".join(map(str, side.pids)), "--out", str(out),
+        ]  # fmt: skip
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return figures(json.loads(out.read_text())["phases"][0])
+
+
+def figures(phase: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of one retain from the driver's own."""
+    kinds = list(phase["llm"].values())
+    seconds = sum(value for name, value in phase["cpu_s"].items() if name.startswith("pid"))
+    prompt = sum(kind["prompt_tokens"] for kind in kinds)
+    return {
+        "turns": phase["turns"],
+        "calls": sum(kind["calls"] for kind in kinds),
+        "prompt_tokens": prompt,
+        "outside_prefix_tokens": prompt - sum(kind["prefix_tokens"] for kind in kinds),
+        "cpu_ms_a_turn": round(1000 * seconds / phase["turns"], 2),
+        "wall_s": phase["wall_s"],
+        "other_cpu_s": phase["other_cpu_s"],
+    }
+
+
+def _parts(pid: int, before: Mapping[int, float], measured: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the embedder used, and all else, in CPU milliseconds a turn.
+
+    The embedder works in one thread of the API, and no other but the main one works as much.
+    """
+    spent = {thread: at - before.get(thread, 0.0) for thread, at in processes.threads(pid).items()}
+    embedder = max((used for thread, used in spent.items() if thread != pid), default=0.0)
+    ms = 1000 * embedder / measured["turns"]
+    return {"embedder_ms_a_turn": round(ms, 2), "besides_ms_a_turn": round(measured["cpu_ms_a_turn"] - ms, 2)}
+
+
+def summary(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return the medians of each side, the ratios of the figures, and the runs."""
+    medians = {
+        name: {figure: statistics.median(one[figure] for one in measured) for figure in measured[0]}
+        for name, measured in runs.items()
+    }
+    ours, theirs = medians[OURS], medians[PEER]
+    ratios = {figure: round(theirs[figure] / ours[figure], 2) for figure in FIGURES if ours[figure]}
+    return {
+        "medians": medians,
+        "peer_to_ours": ratios,
+        "runs": {name: list(one) for name, one in runs.items()},
+    }
+
+
+def add_command(commands: Any) -> None:
+    """Add `beside` to the command line."""
+    asked = commands.add_parser("beside", help="what does a conversation cost, here and on a peer?")
+    asked.add_argument("--driver", type=shlex.split, required=True, help="command line of the driver")
+    asked.add_argument("--model-url", required=True, help="the model server that counts, as both reach it")
+    asked.add_argument("--peer-url", required=True)
+    asked.add_argument("--peer-pids", required=True, help="root processes of the peer and its database: 1,2")
+    asked.add_argument(
+        "--locomo", type=Path, required=True, help="the first conversation of this file is kept"
+    )
+    asked.add_argument("--rounds", type=int, default=3)
+    asked.add_argument("--out", type=Path, help="write the result as JSON")
+    asked.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> None:
+    pids = tuple(map(int, given.peer_pids.split(",")))
+    wanted = Wanted(tuple(given.driver), given.model_url, given.peer_url, pids, given.locomo, given.rounds)
+    described = machine.describe()
+    measured = run(wanted, lambda line: print(line, file=sys.stderr, flush=True))
+    print(_table(measured))
+    if given.out:
+        report.write_json(given.out, {"kind": "beside", **described, **measured})
+
+
+def _table(measured: Mapping[str, Any]) -> str:
+    medians, ratios = measured["medians"], measured["peer_to_ours"]
+    rows = [
+        [figure, *(str(medians[side].get(figure, "")) for side in (OURS, PEER)), str(ratios.get(figure, ""))]
+        for figure in (*FIGURES, *PARTS)
+    ]
+    return report.table(["median", OURS, PEER, "peer / ours"], rows)
