@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from memorybank.llm.extractive import chinese, japanese
 from memorybank.llm.extractive.evidence import Evidence
 from memorybank.llm.extractive.latin import is_ordinary
 from memorybank.llm.extractive.lexicon import given_names, lexicon_of, word_set, words_of
 from memorybank.llm.extractive.lines import Line
 from memorybank.llm.extractive.tongues import KANA, UNSPACED
 from memorybank.llm.extractive.turns import role_of
+from memorybank.llm.extractive.unspaced import find_names
 
 #: A text is a transcript if that share of its lines bears a label.
 LABELLED_SHARE = 0.5
@@ -103,5 +103,4 @@ def _is_unspaced_speaker(label: str, transcript: bool) -> bool:
         return False
     if len(label) <= (_UNSPACED_IN_TRANSCRIPT if transcript else _UNSPACED_ALONE):
         return True
-    reader = japanese if KANA.search(label) else chinese
-    return label in reader.find_names(label, Evidence())
+    return label in find_names(label, "ja" if KANA.search(label) else "zh", Evidence())

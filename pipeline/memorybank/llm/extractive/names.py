@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
-from memorybank.llm.extractive import chinese, german, japanese, latin
+from memorybank.llm.extractive import german, latin
 from memorybank.llm.extractive.evidence import Evidence, known_words
 from memorybank.llm.extractive.lexicon import Lexicon, given_names, lexicon_of, places, word_set
 from memorybank.llm.extractive.quotes import quoted_names
 from memorybank.llm.extractive.tokens import Token, masked, tokenize
 from memorybank.llm.extractive.tongues import KANA, UNSPACED, language_of_text
+from memorybank.llm.extractive.unspaced import find_names
 from memorybank.text import name_key
 
 #: Longer names are no names.
@@ -30,8 +31,7 @@ def names_in(sentence: str, language: str, evidence: Evidence) -> list[str]:
     hidden = masked(sentence)
     if UNSPACED.search(hidden):
         japanese_text = language == "ja" or (language != "zh" and bool(KANA.search(hidden)))
-        found = (japanese if japanese_text else chinese).find_names(hidden, evidence)
-        return _distinct(found)
+        return _distinct(find_names(hidden, "ja" if japanese_text else "zh", evidence))
     return _distinct(_alphabetic(hidden, lexicon_of(language), evidence))
 
 
