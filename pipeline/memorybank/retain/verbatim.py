@@ -36,9 +36,8 @@ def _described(work: ChunkWork, found: Extraction) -> Extraction:
     """Return a chunk as a fact with the names, labels and dates of the facts that were found in it."""
     if found.error:
         return found
-    dated = [fact for fact in found.facts if fact.occurred_start and fact.occurred_end]
-    starts = [fact.occurred_start for fact in dated if fact.occurred_start]
-    ends = [fact.occurred_end for fact in dated if fact.occurred_end]
+    starts = [fact.occurred_start for fact in found.facts if fact.occurred_start]
+    ends = [end for fact in found.facts if (end := fact.occurred_end or fact.occurred_start)]
     names: dict[EntityInput, None] = dict.fromkeys(name for fact in found.facts for name in fact.entities)
     fact = replace(
         _whole(work),
@@ -48,7 +47,7 @@ def _described(work: ChunkWork, found: Extraction) -> Extraction:
         entities=tuple(names),
         tags=tuple(dict.fromkeys(tag for fact in found.facts for tag in fact.tags)),
     )
-    return Extraction((fact,))
+    return Extraction((fact,), found.dropped)
 
 
 def _whole(chunk: ChunkWork) -> Fact:

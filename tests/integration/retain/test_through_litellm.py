@@ -75,3 +75,20 @@ async def test_what_models_really_write_is_one_call(served: World, endpoint: Scr
     kept = await served.keep(item("Ravi: I moved the nightly backup to 03:00."))
     assert await served.texts() == ["Ravi: I moved the nightly backup to 03:00."]
     assert kept.result["llm_calls"] == 1
+
+
+async def test_what_calls_cost_is_summed_where_litellm_knows_the_model(
+    served: World, endpoint: ScriptedLLM
+) -> None:
+    known = {
+        stage: one.model_copy(update={"model": "openai/gpt-4o-mini"})
+        for stage, one in served.model.stages.items()
+    }
+    served.model = LitellmModel(known)
+    endpoint.fail("prose")
+    kept = await served.keep(item("Ravi: I moved the nightly backup to 03:00."))
+    calls = await served.rows("SELECT status, cost, input_tokens FROM llm_call ORDER BY attempt")
+    assert [call["status"] for call in calls] == ["error", "ok"]
+    assert all(call["cost"] > 0 and call["input_tokens"] > 0 for call in calls)
+    assert kept.result["cost"] == pytest.approx(sum(call["cost"] for call in calls))
+    assert kept.result["usage"]["input_tokens"] == endpoint.stats()["total"]["prompt_tokens"]
