@@ -1,148 +1,129 @@
 """Chains of capital words: the raw material of names in alphabetic scripts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from memorybank.llm.extractive.lexicon import Lexicon, word_set
-from memorybank.llm.extractive.tokens import Token
+from memorybank.llm.extractive.tokens import NOTHING, Token
 
-#: Small words inside names: Bank of Lisbon, Rio de Janeiro, Pieter van der Meer.
-_CONNECTORS = word_set(
-    """
-    of de du des del della di da do dos das d' la le les van von der den ter ten zu zum zur y e al el bin
-    ibn
-    """
-)
-#: These must be followed by another connector or a capital, and only "of"-like ones may begin the link.
-_LINKS = word_set("of de du des del della di da do dos das d' van von ter ten zu zum zur bin ibn")
-#: Articles that belong to a name when they are capitalised inside a sentence: The Hague, La Rochelle.
-_ARTICLES = word_set("the la le les el los las den der die das il o")
-#: Abbreviations that end names of products: Solace CRM.
-_PRODUCT_WORDS = frozenset(("crm", "erp", "api", "ai", "tv", "sql", "os", "ui", "gps", "bbq", "dj"))
 #: Longest number that may end a name ("Lumo 7", "Locker 41", "Expo 2030").
 _NUMBER_DIGITS = 4
+#: Small words in a row inside a name: "of the", "van der".
+_SMALL_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Neighbouring tokens that may be a name; `at` is the place of the first among all tokens."""
+    """Neighbouring tokens of a sentence that may be a name, from `start` to `end` (behind the last)."""
 
-    tokens: tuple[Token, ...]
-    at: int
+    sentence: Sequence[Token]
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
 
     @property
-    def after(self) -> int:
-        """The place of the token behind the chain."""
-        return self.at + len(self.tokens)
+    def tokens(self) -> Sequence[Token]:
+        """Its tokens."""
+        return self.sentence[self.start : self.end]
+
+    @property
+    def first(self) -> Token:
+        """Its first token."""
+        return self.sentence[self.start]
+
+    @property
+    def last(self) -> Token:
+        """Its last token."""
+        return self.sentence[self.end - 1]
+
+    @property
+    def before(self) -> Token:
+        """The token before it."""
+        return self.sentence[self.start - 1] if self.start else NOTHING
+
+    def behind(self, count: int = 0) -> Token:
+        """A token behind it."""
+        return _at(self.sentence, self.end + count)
 
     @property
     def capitals(self) -> list[Token]:
         """Its words without the small ones."""
         return [token for token in self.tokens if token.capital or token.number]
 
-    def without(self, count: int) -> "Chain":
-        """The chain without its first tokens."""
-        return Chain(self.tokens[count:], self.at + count)
+    def without(self, front: int = 0, back: int = 0) -> "Chain":
+        """The chain without tokens at its ends."""
+        return replace(self, start=self.start + front, end=self.end - back)
+
+    def behind_first(self) -> "Chain":
+        """The chain without its first word, and the small ones behind that."""
+        chain = self.without(1)
+        while len(chain) > 1 and not chain.first.capital:
+            chain = chain.without(1)
+        return chain
 
     def text(self, sentence: str) -> str:
         """The chain as written, without a possessive at its end."""
-        last = self.tokens[-1]
-        return " ".join((sentence[self.tokens[0].start : last.start] + last.text).split())
+        return " ".join((sentence[self.first.start : self.last.start] + self.last.text).split())
 
 
-def chains(tokens: Sequence[Token], lexicon: Lexicon) -> list[Chain]:
+def chains(tokens: Sequence[Token]) -> Iterator[Chain]:
     """All chains of a sentence, in order; none overlap."""
-    found: list[Chain] = []
     at = 0
     while at < len(tokens):
-        end = _end_of_chain(tokens, at, lexicon)
+        end = at + _starts(tokens[at], _glued(tokens, at + 1))
+        while end > at and (following := _next_end(tokens, end)) > end:
+            end = following
         if end > at:
-            found.append(Chain(tuple(tokens[at:end]), at))
+            yield Chain(tokens, at, end)
         at = max(end, at + 1)
-    return found
 
 
-def _end_of_chain(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> int:
-    """The place behind the chain that starts at a token; the token's own place if none does."""
-    if not _starts(tokens, at, lexicon):
-        return at
-    end = at + 1
-    while (following := _next_end(tokens, end, lexicon)) > end:
-        end = following
-    return end
-
-
-def _starts(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
-    token = tokens[at]
-    if not token.capital or not token.word:
+def _starts(token: Token, follower: Token) -> bool:
+    """Whether a chain starts at a token."""
+    if not token.capital or not token.breaks:
+        return token.capital
+    if not follower.capital or follower.breaks:
         return False
-    if not breaks(token, lexicon):
-        return True
-    follower = _glued(tokens, at + 1)
-    if follower is None or not follower.capital or breaks(follower, lexicon):
-        return False
-    article = token.low in _ARTICLES and not token.first and lexicon.code != "de"
-    return article or token.low in lexicon.kin_titles or token.low in lexicon.titles
+    return ("articles" in token.kinds and not token.first) or token.is_a("kin_titles", "titles")
 
 
-def _next_end(tokens: Sequence[Token], end: int, lexicon: Lexicon) -> int:
+def _next_end(tokens: Sequence[Token], end: int) -> int:
     """Where the chain ends with one more word; `end` itself if no word fits."""
-    last, token = tokens[end - 1], _glued(tokens, end)
-    if token is None or last.number:
+    last, token, follower = tokens[end - 1], _glued(tokens, end), _glued(tokens, end + 1)
+    if last.number or token is NOTHING:
         return end
     if last.possessive:
-        return end + 1 if token.capital and token.low in lexicon.heads else end
+        return end + (token.capital and "heads" in token.kinds)
     if token.text == "&":
-        joined = _glued(tokens, end + 1)
-        return end + 2 if joined is not None and joined.capital else end
+        return end + 2 * follower.capital
     if token.number:
-        return end + 1 if _numbers_the_chain(tokens, end, lexicon) else end
+        return end + (len(token.text) <= _NUMBER_DIGITS and not _counts(follower))
     if token.capital:
-        inside = token.low in _ARTICLES and lexicon.code != "de" and _is_capital(tokens, end + 1)
-        named = token.upper and token.low in _PRODUCT_WORDS and not last.upper
-        return end if breaks(token, lexicon) and not (inside or named) else end + 1
-    return _linked_end(tokens, end)
+        inside = "articles" in token.kinds and follower.capital
+        named = token.upper and "product_words" in token.kinds and not last.upper
+        return end + (inside or named or not token.breaks)
+    return _linked_end(tokens, end) if "links" in token.kinds else end
 
 
 def _linked_end(tokens: Sequence[Token], end: int) -> int:
     """The end behind "of Lisbon", "van der Meer", "de La Tour"."""
-    if tokens[end].low not in _LINKS:
-        return end
     at = end + 1
-    while (token := _glued(tokens, at)) is not None and token.low in _CONNECTORS and at < end + 3:
+    while at <= end + _SMALL_WORDS and "connectors" in _glued(tokens, at).kinds:
         at += 1
-    return at + 1 if _is_capital(tokens, at) else end
+    return at + 1 if _glued(tokens, at).capital else end
 
 
-def _numbers_the_chain(tokens: Sequence[Token], at: int, lexicon: Lexicon) -> bool:
-    number, follower = tokens[at], _glued(tokens, at + 1)
-    if len(number.text) > _NUMBER_DIGITS or not number.glued:
-        return False
-    if follower is None:
-        return True
-    return not (
-        follower.low in lexicon.units
-        or follower.number
-        or follower.text in "%€$£:°"
-        or follower.low in lexicon.calendar
-    )
+def _counts(follower: Token) -> bool:
+    """Whether a number belongs to what follows it."""
+    return follower.number or follower.is_a("units", "calendar") or follower.text in tuple("%€$£:°")
 
 
-def _is_capital(tokens: Sequence[Token], at: int) -> bool:
-    token = _glued(tokens, at)
-    return token is not None and token.capital and token.word
+def _at(tokens: Sequence[Token], at: int) -> Token:
+    return tokens[at] if at < len(tokens) else NOTHING
 
 
-def _glued(tokens: Sequence[Token], at: int) -> Token | None:
+def _glued(tokens: Sequence[Token], at: int) -> Token:
     """The token at a place if it stands directly behind its neighbour."""
-    return tokens[at] if at < len(tokens) and tokens[at].glued else None
-
-
-def breaks(token: Token, lexicon: Lexicon) -> bool:
-    """Whether a capital word is no part of any name: "I", "Monday", "The", "HR"."""
-    if token.low in lexicon.ambiguous_names and not token.upper:
-        return False
-    low = token.low
-    if low in lexicon.function or low in lexicon.calendar:
-        return True
-    return token.upper and low in lexicon.acronyms
+    token = _at(tokens, at)
+    return token if token.glued else NOTHING

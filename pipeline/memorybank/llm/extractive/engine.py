@@ -8,7 +8,7 @@ from datetime import datetime
 from memorybank.llm.extractive.evidence import Evidence, gather
 from memorybank.llm.extractive.finding import FactKind, Finding
 from memorybank.llm.extractive.kinds import Kind, kind_in
-from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of, word_set
+from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of, words_of
 from memorybank.llm.extractive.names import names_in
 from memorybank.llm.extractive.records import read_records
 from memorybank.llm.extractive.repeats import is_degenerate, without_repeats
@@ -33,13 +33,6 @@ _BULLET = re.compile(
 WRAPPED_CHARS = 70
 #: A full stop that is followed by a small letter: the end of a sentence in chats, unless the word is cut short.
 _SMALL_START = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]{3,30})(?P<mark>[.!?]+)\s+(?=[^\W\d_])(?=[a-zß-ÿ])")
-_ABBREVIATIONS = word_set(
-    """
-    etc approx incl excl inkl exkl bzw vgl evtl ggf sog dipl str std tel min max resp dept est misc ext int vol fig figs
-    prof mme mlle env sig dott núm exmo ing mag geb usw inc ltd corp bros gmbh jan feb mar apr jun jul aug sep sept oct
-    okt nov dec dez mon tue wed thu fri sat sun avg vs
-    """
-)
 #: How far from a time the words stand that take it back.
 DISMISSAL_CHARS = 40
 _NOT_BEFORE = re.compile(
@@ -194,7 +187,7 @@ def _apart(found: Iterable[str]) -> Iterator[str]:
     for sentence in found:
         start = 0
         for end in _SMALL_START.finditer(sentence):
-            if end["word"].lower() not in _ABBREVIATIONS:
+            if end["word"].lower() not in words_of("en", "abbreviations"):
                 yield sentence[start : end.end("mark")]
                 start = end.end()
         yield sentence[start:]
@@ -217,9 +210,9 @@ def _leans(sentence: _Sentence) -> bool:
     """Whether a sentence needs the one before it: it opens with a pronoun, or is a fragment without a name."""
     lexicon: Lexicon = lexicon_of(sentence.language)
     if UNSPACED.search(sentence.text):
-        return sentence.text.startswith(tuple(lexicon.dependent))
+        return sentence.text.startswith(tuple(lexicon.words["dependent"]))
     words = _WORD.findall(sentence.text.lower().replace("’", "'"))
-    if not words or words[0] in lexicon.dependent:
+    if not words or words[0] in lexicon.words["dependent"]:
         return bool(words)
     if words[0].isdecimal() and len(words) <= ANSWER_WORDS:
         return True
@@ -286,7 +279,7 @@ def _fact_type(group: _Group) -> FactKind:
     if not group.turn.by_agent:
         return "world"
     for sentence in group.sentences:
-        first_person = lexicon_of(sentence.language).first_person
+        first_person = lexicon_of(sentence.language).words["first_person"]
         if UNSPACED.search(sentence.text):
             if any(word in sentence.text for word in first_person):
                 return "experience"

@@ -3,7 +3,8 @@
 import re
 from typing import Literal
 
-from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of, word_set
+from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of
+from memorybank.llm.extractive.tokens import WORD
 from memorybank.llm.extractive.tongues import UNSPACED, language_of_text
 
 Kind = Literal["statement", "question", "greeting", "filler"]
@@ -25,16 +26,10 @@ LONGEST_EXCLAMATION = 7
 
 _SEGMENT = re.compile(r"[,;!?…—–]+(?=[\s\"'”’»)]|$)|\.+(?=[\s\"'”’»)]|$)|(?<=\s)-+(?=\s)|[，、。！？；～]+")
 _NOT_WORDS = re.compile(r"[^\w\s'’.:/%&+-]+")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _APOSTROPHE = str.maketrans("’ʼ`´", "''''")
 _QUESTION = re.compile(r"[?？]+[\s\"'”’»)」』.!！]*(?:[^\w\s]+\s*)?$")
 _CLOSED = re.compile(r"[.!。！]\s*$")
 _HONORED = re.compile(r"^.{1,5}(?:さん|くん|ちゃん|様|さま|先生|君)$")
-_EXCLAIMS = word_set(
-    """
-    what how such qué cómo cuánto quel quelle quels quelles comme que wie
-    """
-)
 _LAUGHTER = re.compile(r"a?(?:ha){2,}h?|haha\w*|hehe\w*|(?:ja){2,}j?|hihi|lo+l|lmao|rofl|mdr|ptdr|xd+|kk+")
 _LAUGH = re.compile(r"(?:x+d+|[:;]-?[)(dp]+|\^+|<3+)", re.IGNORECASE)
 
@@ -53,16 +48,16 @@ def kind_in(sentence: str, lexicon: Lexicon) -> Kind:
     if asked:
         return "statement" if _states_before_asking(sentence, lexicon) else "question"
     short = len(whole) <= LONGEST_PHRASE
-    if short and lexicon.greetings.fullmatch(whole):
+    if short and lexicon.patterns["greetings"].fullmatch(whole):
         return "greeting"
-    if short and (_fills(whole, lexicon) or _exclaims(sentence, whole)):
+    if short and (_fills(whole, lexicon) or _exclaims(sentence, whole, lexicon)):
         return "filler"
     return _kind_of_parts(sentence, lexicon)
 
 
 def _kind_of_parts(sentence: str, lexicon: Lexicon) -> Kind:
     """A sentence of several parts ("Great, thanks Tom - see you!") is what its parts with content are."""
-    parts = [part.strip() for part in _SEGMENT.split(sentence) if part and _WORD.search(part)]
+    parts = [part.strip() for part in _SEGMENT.split(sentence) if part and WORD.search(part)]
     kinds = [_kind_of_part(part, lexicon) for part in parts]
     content = [part for part, found in zip(parts, kinds, strict=True) if found == "statement"]
     if len(content) < len(parts):
@@ -76,32 +71,34 @@ def _kind_of_part(part: str, lexicon: Lexicon) -> Kind:
     bare = _bare(part)
     if len(bare) > LONGEST_PHRASE:
         return "statement"
-    if lexicon.greetings.fullmatch(bare):
+    if lexicon.patterns["greetings"].fullmatch(bare):
         return "greeting"
     return "filler" if _fills(bare, lexicon) else "statement"
 
 
 def _fills(bare: str, lexicon: Lexicon) -> bool:
-    if lexicon.fillers.fullmatch(bare):
+    if lexicon.patterns["fillers"].fullmatch(bare):
         return True
-    words = _WORD.findall(bare)
+    words = WORD.findall(bare)
     calm = [word for word in words if not _LAUGHTER.fullmatch(word)]
     if len(calm) < len(words) and len(calm) <= LONGEST_LAUGHED:
-        return not lexicon.first_person.intersection(calm) and not any(char.isdecimal() for char in bare)
-    return 0 < len(words) <= LONGEST_REACTION and all(word in lexicon.filler_words for word in words)
+        return not lexicon.words["first_person"].intersection(calm) and not any(
+            char.isdecimal() for char in bare
+        )
+    return 0 < len(words) <= LONGEST_REACTION and all(lexicon.is_a(word, "filler_words") for word in words)
 
 
-def _exclaims(sentence: str, whole: str) -> bool:
+def _exclaims(sentence: str, whole: str, lexicon: Lexicon) -> bool:
     """ "What a lovely surprise!", "¡Cómo pasa el tiempo!": an exclamation that tells nothing."""
-    words = _WORD.findall(whole)
+    words = WORD.findall(whole)
     if not sentence.rstrip(" \"'”’»)").endswith("!") or len(words) > LONGEST_EXCLAMATION:
         return False
-    return words[0] in _EXCLAIMS and not any(char.isdecimal() for char in whole)
+    return lexicon.is_a(words[0], "exclaims") and not any(char.isdecimal() for char in whole)
 
 
 def _is_address(part: str, lexicon: Lexicon) -> bool:
     """Whether a part only calls somebody: one or two capital words that say nothing."""
-    words = _WORD.findall(part)
+    words = WORD.findall(part)
     if UNSPACED.search(part):
         return len(part) <= UNSPACED_ADDRESS or bool(_HONORED.search(part))
     if len(words) > LONGEST_ADDRESS:
@@ -112,22 +109,32 @@ def _is_address(part: str, lexicon: Lexicon) -> bool:
 def _asks_unmarked(sentence: str, content: list[str], lexicon: Lexicon) -> bool:
     """A question without its mark, as people type it: "how did it go", "你明天来吗"."""
     last = _bare(content[-1])
-    if lexicon.question_ends.search(last) or lexicon.request_starts.match(last):
+    if lexicon.patterns["question_ends"].search(last) or lexicon.patterns["request_starts"].match(last):
         return True
-    if lexicon.question_starts.match(_bare(content[0])) and lexicon.code == "es" and "¿" in sentence:
+    if (
+        lexicon.patterns["question_starts"].match(_bare(content[0]))
+        and lexicon.code == "es"
+        and "¿" in sentence
+    ):
         return True
-    return not _CLOSED.search(sentence) and len(content) == 1 and bool(lexicon.question_starts.match(last))
+    return (
+        not _CLOSED.search(sentence)
+        and len(content) == 1
+        and bool(lexicon.patterns["question_starts"].match(last))
+    )
 
 
 def _states_before_asking(sentence: str, lexicon: Lexicon) -> bool:
     """ "I moved to Graz last week, remember?": a fact about the speaker with a tag or a question behind it."""
-    parts = [_bare(part) for part in _SEGMENT.split(sentence) if part and _WORD.search(part)]
+    parts = [_bare(part) for part in _SEGMENT.split(sentence) if part and WORD.search(part)]
     if len(parts) < 2:
         return False
-    words = _WORD.findall(parts[0])
-    if len(words) < STATED_WORDS or words[0] not in lexicon.first_person:
+    words = WORD.findall(parts[0])
+    if len(words) < STATED_WORDS or words[0] not in lexicon.words["first_person"]:
         return False
-    return bool(lexicon.tags.fullmatch(parts[-1]) or lexicon.question_starts.match(parts[-1]))
+    return bool(
+        lexicon.patterns["tags"].fullmatch(parts[-1]) or lexicon.patterns["question_starts"].match(parts[-1])
+    )
 
 
 def _bare(text: str) -> str:

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from memorybank.llm.extractive.evidence import Evidence
-from memorybank.llm.extractive.latin import is_ordinary
-from memorybank.llm.extractive.lexicon import given_names, lexicon_of, word_set, words_of
+from memorybank.llm.extractive.lexicon import given_names, lexicon_of, words_of
 from memorybank.llm.extractive.lines import Line
 from memorybank.llm.extractive.tongues import KANA, UNSPACED
 from memorybank.llm.extractive.turns import role_of
@@ -23,10 +22,6 @@ _NAME_WORDS = 3
 #: "de", "van" are small inside names.
 _SMALL_PART = 3
 
-#: The fields at the head of a message: what stands before their colon is never who speaks.
-FIELDS = word_set(
-    "subject from to cc bcc date sent re fw fwd reply-to betreff von an datum gesendet objet asunto oggetto"
-)
 #: Questions and answers as lists of them are labelled; one without the other says nothing.
 EXCHANGES = (
     ("q", "a"),
@@ -71,7 +66,7 @@ def _is_heading(label: str) -> bool:
 
 
 def _is_speaker(label: str, transcript: bool) -> bool:
-    if label.lower() in FIELDS:
+    if label.lower() in words_of("en", "fields"):
         return False
     if role_of(label) is not None or label.lower() in given_names():
         return True
@@ -84,16 +79,16 @@ def _is_speaker(label: str, transcript: bool) -> bool:
         return all(word[:1].isupper() or len(word) <= _SMALL_PART for word in label.split())
     if len(words) > 1 or not label.isalpha() or len(label) < 2:
         return False
-    return label.lower() not in lexicon_of("en").acronyms
+    return label.lower() not in words_of("en", "acronyms")
 
 
 def _has_ordinary_word(words: Sequence[str]) -> bool:
     lexicons = [lexicon_of(code) for code in ("en", "de", "fr", "es")]
-    return any(word and any(is_ordinary(word, lexicon) for lexicon in lexicons) for word in words)
+    return any(word and any(lexicon.is_ordinary(word) for lexicon in lexicons) for word in words)
 
 
 def _may_be_name(word: str) -> bool:
-    return any(word in lexicon_of(code).ambiguous_names for code in ("en", "fr", "es"))
+    return any(word in words_of(code, "ambiguous_names") for code in ("en", "fr", "es"))
 
 
 def _is_unspaced_speaker(label: str, transcript: bool) -> bool:

@@ -2,57 +2,45 @@
 
 import re
 import tomllib
-from dataclasses import dataclass, field, fields
-from functools import cache
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 _DATA = Path(__file__).with_name("data")
 #: Languages with lists of their own; all others share `other`.
 _OWN = frozenset(("en", "de", "fr", "es", "zh", "ja"))
-_NOTHING: frozenset[str] = frozenset()
-_NEVER = re.compile(r"(?!)")
+#: A word is judged by its ending if it is longer than this.
+_SUFFIXED_LETTERS = 5
+#: Shortest word before the head of a compound, and shortest head.
+_MODIFIER_LETTERS, _HEAD_LETTERS = 3, 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """The lists of one language; what each means stands at the top of `data/en.toml` and `data/de.toml`."""
+    """The lists of one language; what each means stands at the top of `data/shared.toml`.
+
+    `words` and `patterns` hold them by name (a missing one is empty), `kinds` the names of the lists that hold a word.
+    """
 
     code: str
-    function: frozenset[str] = _NOTHING
-    calendar: frozenset[str] = _NOTHING
-    nationalities: frozenset[str] = _NOTHING
-    acronyms: frozenset[str] = _NOTHING
-    roles: frozenset[str] = _NOTHING
-    titles: frozenset[str] = _NOTHING
-    kin_titles: frozenset[str] = _NOTHING
-    relations: frozenset[str] = _NOTHING
-    introducers: frozenset[str] = _NOTHING
-    heads: frozenset[str] = _NOTHING
-    tails: frozenset[str] = _NOTHING
-    article: frozenset[str] = _NOTHING
-    prepositions: frozenset[str] = _NOTHING
-    step_nouns: frozenset[str] = _NOTHING
-    units: frozenset[str] = _NOTHING
-    ambiguous_names: frozenset[str] = _NOTHING
-    verbs: frozenset[str] = _NOTHING
-    common: frozenset[str] = _NOTHING
-    finite: frozenset[str] = _NOTHING
-    filler_words: frozenset[str] = _NOTHING
-    dependent: frozenset[str] = _NOTHING
-    first_person: frozenset[str] = _NOTHING
-    negations: frozenset[str] = _NOTHING
-    not_suffixes: tuple[str, ...] = ()
-    greetings: re.Pattern[str] = field(default=_NEVER)
-    fillers: re.Pattern[str] = field(default=_NEVER)
-    question_starts: re.Pattern[str] = field(default=_NEVER)
-    question_ends: re.Pattern[str] = field(default=_NEVER)
-    request_starts: re.Pattern[str] = field(default=_NEVER)
-    tags: re.Pattern[str] = field(default=_NEVER)
+    words: Mapping[str, frozenset[str]]
+    patterns: Mapping[str, re.Pattern[str]]
+    kinds: Mapping[str, frozenset[str]]
+
+    def is_a(self, word: str, *lists: str) -> bool:
+        """Whether one of these lists holds a lower-case word."""
+        return not self.kinds.get(word, frozenset()).isdisjoint(lists)
 
     def knows(self, word: str) -> bool:
         """Whether a lower-case word is an ordinary word of the language, as far as the lists go."""
-        return any(word in words for words in (self.function, self.common, self.verbs, self.calendar))
+        return self.is_a(word, "function", "common", "verbs", "calendar")
+
+    def is_ordinary(self, word: str) -> bool:
+        """Whether it is one in some form: listed, inflected, by its ending, or a compound of a listed one."""
+        return _is_ordinary(self.code, word)
 
 
 def lexicon_of(language: str) -> Lexicon:
@@ -71,29 +59,49 @@ def raw(code: str) -> dict[str, Any]:
 
 @cache
 def _lexicon(code: str) -> Lexicon:
-    values: dict[str, Any] = {"code": code}
-    table = raw(code)
-    for each in fields(Lexicon):
-        value = table.get(each.name)
-        if value is None or each.name == "code":
-            continue
-        if isinstance(value, list):
-            values[each.name] = re.compile("|".join(f"(?:{pattern})" for pattern in value) or "(?!)")
-        elif each.name == "not_suffixes":
-            values[each.name] = tuple(value.split())
-        else:
-            values[each.name] = frozenset(value.split())
-    return Lexicon(**values)
+    words: dict[str, frozenset[str]] = defaultdict(frozenset)
+    patterns: dict[str, re.Pattern[str]] = defaultdict(lambda: re.compile("(?!)"))
+    for name, value in {**raw("shared"), **raw(code)}.items():
+        if isinstance(value, str):
+            words[name] = frozenset(value.split())
+        elif isinstance(value, list) and value and isinstance(value[0], str):
+            patterns[name] = re.compile("|".join(f"(?:{pattern})" for pattern in value))
+    kinds: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for name, listed in {**words, "given": given_names(), "places": places()}.items():
+        for word in listed:
+            kinds[word] |= {name}
+    return Lexicon(code, words, patterns, dict(kinds))
 
 
-def word_set(table: str) -> frozenset[str]:
-    """The words of a table written as one string."""
-    return frozenset(table.split())
+@lru_cache(maxsize=10_000)
+def _is_ordinary(code: str, word: str) -> bool:
+    lexicon = _lexicon(code)
+    words = lexicon.words
+    if lexicon.is_a(word, *words["ordinary"]) or _is_inflected(lexicon, word):
+        return True
+    if len(word) > _SUFFIXED_LETTERS and word.endswith(tuple(words["not_suffixes"])):
+        return True
+    if not words["name_endings"]:
+        return False
+    if "-" in word:
+        return _is_ordinary(code, word.rsplit("-", 1)[1])
+    heads = (word[at:] for at in range(_MODIFIER_LETTERS, len(word) - _HEAD_LETTERS + 1))
+    return any(head not in words["name_endings"] and _is_inflected(lexicon, head) for head in heads)
+
+
+def _is_inflected(lexicon: Lexicon, word: str) -> bool:
+    """Whether a word is a listed one, or becomes one by an ending's exchange."""
+    lists = lexicon.words["inflected"]
+    exchanges = [exchange.split(":") for exchange in lexicon.words["inflections"]]
+    return lexicon.is_a(word, *lists) or any(
+        word.endswith(ending) and lexicon.is_a(word.removesuffix(ending) + back, *lists)
+        for ending, back in exchanges
+    )
 
 
 def words_of(code: str, name: str) -> frozenset[str]:
-    """One list of a data file as a set."""
-    return frozenset(raw(code).get(name, "").split())
+    """One list of a language."""
+    return _lexicon(code).words[name]
 
 
 @cache

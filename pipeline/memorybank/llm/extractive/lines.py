@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memorybank.llm.extractive.lexicon import word_set
+from memorybank.llm.extractive.lexicon import words_of
 from memorybank.llm.extractive.turns import ROLES
 from memorybank.timeline import find_times, line_stamps
 
@@ -30,13 +30,6 @@ _LABEL = re.compile(
 _HEADING = re.compile(r"\s*#{1,6}\s+\S|\s*[=\-_*~]{3,}\s*$|\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _WORD = re.compile(r"[^\W\d_]+")
-#: What may stand beside the date of a line that sets it for the lines below.
-_BESIDE_DATES = word_set(
-    """
-    session day date chat conversation part am pm at on tag datum sitzung gespräch jour séance date día fecha sesión uhr
-    monday tuesday wednesday thursday friday saturday sunday
-    """
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +122,7 @@ def date_of_line(text: str) -> datetime | None:
     if len(spans) != 1 or spans[0].grain not in ("day", "instant"):
         return None
     beside = _WORD.findall(text.replace(spans[0].text, " ").lower())
-    return spans[0].start if all(word in _BESIDE_DATES for word in beside) else None
+    return spans[0].start if all(word in words_of("en", "beside_dates") for word in beside) else None
 
 
 def _moment(stamp: str | None) -> datetime | None:

@@ -66,7 +66,7 @@ def _said(finding: Finding, language: str) -> _Said:
     body = finding.text
     if finding.speaker is not None:
         body = body.removeprefix(f"{finding.speaker}: ")
-    negations = lexicon_of(language).negations
+    negations = lexicon_of(language).words["negations"]
     words = _WORD.findall(body.lower().replace("’", "'"))
     count = sum(word in negations or word.endswith("n't") for word in words)
     if language in ("zh", "ja"):

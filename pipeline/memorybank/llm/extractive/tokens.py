@@ -1,10 +1,12 @@
 """Words of alphabetic scripts as the name readers see them."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from memorybank.llm.extractive.lexicon import word_set
+from memorybank.llm.extractive.lexicon import Lexicon
 
+#: A word with what it holds inside.
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 #: What looks like a word and is none: addresses, links, paths, hashes, keys, ids and order numbers.
 _MASKED = re.compile(
     r"""\w[\w.+%-]*@[\w-]+(?:\.[\w-]+)*      # mail
@@ -24,36 +26,30 @@ _MASKED = re.compile(
 )
 _TOKEN = re.compile(r"[^\W_]+(?:['’·-][^\W_]+)*['’]?|&|\S")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+(?=[\s,;:!?)]|$)")
-_ELIDED = re.compile(
-    r"(?:qu|jusqu|lorsqu|puisqu|quoiqu|dell|nell|sull|all|dall|[ldjnmtcs])['’](?=\w)", re.IGNORECASE
-)
-#: Languages that join their articles to the next word by an apostrophe.
-_ELIDING = frozenset(("fr", "other"))
-#: Abbreviations that stand inside names, with their full stop.
-_ABBREVIATED = word_set("st mt ft dr mr mrs ms prof sr jr sra srta mme mlle m mm hr fr")
 #: Behind these the next word may be capitalised for its place.
 _OPENING = frozenset(':"“„«‚‘»(¿¡[*#>•–—…')
-_BRAND = re.compile(r"[a-z]{1,2}[A-Z][a-z]+\w*")
-_INNER_CAPITAL = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ]+[A-Z]\w*|[A-Z]{2,}[a-z]+[A-Z]\w*")
+_NONE: frozenset[str] = frozenset()
+_BRANDED = re.compile(r"[a-z]{1,2}[A-Z][a-z]+\w*|[A-ZÀ-Þ][a-zà-ÿ]+[A-Z]\w*|[A-Z]{2,}[a-z]+[A-Z]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """One word or mark: `low` its lower case; `capital`: written like a name; `first`: where a capital says little;
-    `possessive`: 's was taken off; `glued`: stands directly (by a blank) behind the token before."""
+class Token(NamedTuple):
+    """One word or mark: `low` its lower case; `kinds` the lists that hold it; `capital`: written like a name; `first`:
+    where a capital says little; `possessive`: 's was taken off; `glued`: stands directly (by a blank) behind the
+    token before."""
 
     text: str
     low: str
     start: int
     end: int
-    capital: bool
-    first: bool
+    kinds: frozenset[str]
+    capital: bool = False
+    first: bool = False
     possessive: bool = False
     glued: bool = True
 
     @property
     def word(self) -> bool:
-        return self.text[0].isalnum()
+        return self.text[:1].isalnum()
 
     @property
     def number(self) -> bool:
@@ -67,7 +63,27 @@ class Token:
     @property
     def branded(self) -> bool:
         """Capitals inside, as only names have them (KettleOS, iPod)."""
-        return bool(_INNER_CAPITAL.fullmatch(self.text) or _BRAND.fullmatch(self.text))
+        return bool(_BRANDED.fullmatch(self.text))
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a capital word is no part of any name: "I", "Monday", "The", "HR"."""
+        if "ambiguous_names" in self.kinds and not self.upper:
+            return False
+        return self.is_a("function", "calendar") or (self.upper and "acronyms" in self.kinds)
+
+    def is_a(self, *lists: str) -> bool:
+        """Whether one of these lists holds it."""
+        return not self.kinds.isdisjoint(lists)
+
+
+#: Where there is no token.
+NOTHING = Token("", "", 0, 0, _NONE, glued=False)
+
+
+def words_in(sentence: str) -> list[str]:
+    """Its words in lower case, with plain apostrophes."""
+    return WORD.findall(sentence.lower().replace("’", "'"))
 
 
 def masked(sentence: str) -> str:
@@ -75,39 +91,38 @@ def masked(sentence: str) -> str:
     return _MASKED.sub(lambda match: "\x00" * len(match[0]), sentence)
 
 
-def tokenize(sentence: str, code: str) -> list[Token]:
+def tokenize(sentence: str, lexicon: Lexicon) -> list[Token]:
     """The tokens of a masked sentence."""
     found: list[Token] = []
-    first, last_end = True, 0
-    position = 0
+    first, last_end, position = True, 0, 0
     while match := _TOKEN.search(sentence, position):
-        token, position = _token(sentence, match, code, first, last_end)
-        found.append(token)
-        first = token.text in _OPENING or (first and not token.word)
-        last_end = token.end
+        start = match.start()
+        text, position, capital, possessive = _word(sentence, match, lexicon)
+        low = text.lower().rstrip(".")
+        kinds = lexicon.kinds.get(low, _NONE)
+        glued = not sentence[last_end:start].strip(" ") and start - last_end <= 1
+        found.append(Token(text, low, start, position, kinds, capital, first, possessive, glued))
+        first = text in _OPENING or (first and not found[-1].word)
+        last_end = position
     return found
 
 
-def _token(sentence: str, match: re.Match[str], code: str, first: bool, last_end: int) -> tuple[Token, int]:
-    """The token at a match, and where to go on."""
-    start, text, position = match.start(), match[0], match.end()
-    glued = not sentence[last_end:start].strip(" ") and start - last_end <= 1
-    initials = _INITIALS.match(sentence, start)
-    if initials and (len(initials[0]) > 2 or sentence[start].isupper()):
-        low = initials[0].lower().rstrip(".")
-        return Token(initials[0], low, start, initials.end(), True, first, glued=glued), initials.end()
-    if code in _ELIDING and (elided := _ELIDED.match(text)) and elided.end() < len(text):
+def _word(sentence: str, match: re.Match[str], lexicon: Lexicon) -> tuple[str, int, bool, bool]:
+    """A token's text, where it ends, whether it is written like a name, and whether a possessive ending is off."""
+    start, text, end = match.start(), match[0], match.end()
+    initials = _INITIALS.match(sentence, start) if len(text) == 1 else None
+    if initials and (len(initials[0]) > 2 or text[0].isupper()):
+        return initials[0], initials.end(), True, False
+    elided = lexicon.patterns["elided"].match(text)
+    if elided and elided.end() < len(text):
         # The article is a token of its own; what it leans on starts no sentence.
-        position = start + elided.end()
-        return Token(elided[0], elided[0].lower(), start, position, False, first, glued=glued), position
-    possessive, end = False, match.end()
-    if text.endswith(("'s", "’s")) and len(text) > 2:
-        text, possessive = text[:-2], True
+        return elided[0], start + elided.end(), False, False
+    possessive = text.endswith(("'s", "’s")) and len(text) > 2
+    if possessive:
+        text = text[:-2]
     elif text.endswith(("'", "’")) and len(text) > 1:
         text = text[:-1]
         possessive = text.endswith(("s", "x", "z"))
-    if text.lower() in _ABBREVIATED and sentence[end : end + 1] == ".":
-        text, end = text + ".", end + 1
-        position = end
-    capital = text[0].isupper() or bool(_BRAND.fullmatch(text))
-    return Token(text, text.lower().rstrip("."), start, end, capital, first, possessive, glued), position
+    if lexicon.is_a(text.lower(), "abbreviated") and sentence[end : end + 1] == ".":
+        text, end = f"{text}.", end + 1
+    return text, end, text[0].isupper() or bool(_BRANDED.fullmatch(text)), possessive

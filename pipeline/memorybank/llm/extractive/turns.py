@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memorybank.llm.extractive.lexicon import word_set
-
 #: Roles as transcripts and JSON name them. An agent's own acts are experiences; a system prompt is no memory.
-AGENT_ROLES = word_set("assistant agent ai bot model chatbot copilot")
+AGENT_ROLES = frozenset(("assistant", "agent", "ai", "bot", "model", "chatbot", "copilot"))
 USER_ROLES = frozenset(("user", "human", "customer", "client"))
 SYSTEM_ROLES = frozenset(("system", "developer"))
 #: Labels of a list of questions and answers: they part its turns and name nobody.
