@@ -187,10 +187,11 @@ class Graded:
 
 
 def _days(fact: Json) -> tuple[date, date] | None:
-    if not fact["occurred_start"]:
-        return None
-    last = fact["occurred_end"] or fact["occurred_start"]
-    return date.fromisoformat(fact["occurred_start"][:10]), date.fromisoformat(last[:10])
+    first, last = (
+        fact["occurred_start"] or fact["occurred_end"],
+        fact["occurred_end"] or fact["occurred_start"],
+    )
+    return (date.fromisoformat(first[:10]), date.fromisoformat(last[:10])) if first else None
 
 
 def telling_words(says: str, fact: str) -> list[str]:

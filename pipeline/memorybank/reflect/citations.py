@@ -39,9 +39,11 @@ def day(at: datetime | None) -> str:
 
 
 def period(start: datetime | None, end: datetime | None) -> str:
-    """Return one day, or the first and the last day; empty for none."""
+    """Return one day, the first and the last day, or the last one alone; empty for none."""
     first, last = day(start), day(end)
-    return f"{first} to {last}" if last and last != first else first
+    if not last or last == first:
+        return first
+    return f"{first} to {last}" if first else f"up to {last}"
 
 
 def cited(answer: str, facts: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -1,10 +1,12 @@
 """Dates of facts: a date that the model gives is kept when the text or its date supports it, else dropped. Pure.
 
-None is better than a wrong one.
+None is better than a wrong one. Where the words leave open which Friday or whose May is meant, the model may choose
+(it has read the whole), and nothing is reckoned for it.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
@@ -12,11 +14,17 @@ from memorybank import text
 from memorybank.llm.extractive.records import read_records
 from memorybank.retain.schema import Draft
 from memorybank.timeline import TimeSpan, dated, days, find_times, line_stamps
+from memorybank.timeline.ranges import shift
+from memorybank.timeline.span import of_days
 
 #: A text's day and the day in another time zone differ by no more.
 SLACK = timedelta(days=1)
 #: "the 15th" means a day not further from the date of the text than this.
 NAMED_DAY_REACH = timedelta(days=62)
+#: How many weeks, months or years off an open time may be meant.
+_READINGS = {"week": 9, "month": 2, "year": 1}
+#: A year as written, or a date that holds one.
+_YEAR = re.compile(r"\d{4}")
 
 #: A number that may be a year or a day: no price, part of a number, clock time or version.
 _NUMBER = re.compile(
@@ -27,7 +35,10 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Occurred:
-    """When something happened: first and last moment, both inside; None where it is not known."""
+    """When something happened: first and last moment, both inside; None where it is not known.
+
+    What lasts or is due until a day has only an end.
+    """
 
     start: datetime | None = None
     end: datetime | None = None
@@ -35,9 +46,13 @@ class Occurred:
     @property
     def days(self) -> str:
         """The day, or the first and the last one, as ISO dates."""
-        if self.start is None or self.end is None:
-            return ""
-        return days(TimeSpan(self.start, self.end))
+        start, end = self.start or self.end, self.end or self.start
+        return days(TimeSpan(start, end)) if start and end else ""
+
+    def may_be(self, span: TimeSpan) -> bool:
+        """Tell whether it may have happened then."""
+        after = self.start is not None and self.start - span.end > SLACK
+        return not after and not (self.end is not None and span.start - self.end > SLACK)
 
 
 @dataclass(frozen=True)
@@ -100,37 +115,59 @@ class Evidence:
         """Return when an event happened, as far as the text supports it."""
         if not draft.is_event:
             return Occurred()
-        claimed = self._supported(_claimed(draft.occurred_start))
-        if claimed is None:
-            claimed = self._named(draft)
-        if claimed is None:
-            return Occurred()
-        last = self._supported(_claimed(draft.occurred_end))
-        end = last.end if last and last.end >= claimed.start else claimed.end
-        return Occurred(claimed.start, end)
+        said = self._said(draft)
+        until = _claimed(draft.occurred_end)
+        first, last = (self._supported(each, said) for each in (_claimed(draft.occurred_start), until))
+        if first is None and last is None:
+            first = next((span for span in said if not span.open and self._is_supported(span)), None)
+        if first is None or (last and last.end >= first.start):
+            return Occurred(first.start if first else None, last.end if last else None)
+        # An end that was claimed but is not supported is not known; without one, or with an earlier one, it is a day.
+        lasts = until is not None and last is None and until.start > first.end
+        return Occurred(first.start, None if lasts else first.end)
 
-    def dated(self, what: str) -> str:
-        """Return what a fact says with the days that its relative words mean, as far as the text supports them."""
-        return dated(what, self._anchor_of(what), lambda span: self._supported(span) is not None)
+    def dated(self, draft: Draft, occurred: Occurred) -> Draft:
+        """Return a fact with the days that its relative words mean, as far as the text supports them.
+
+        In `what` not those that `when` says with a date of its own, nor such as are at odds with when it happened.
+        """
+        anchor, when = self._anchor_of(draft.what), draft.when
+        told = text.fold(when) if _YEAR.search(when) else ""
+
+        def is_new(span: TimeSpan) -> bool:
+            return text.fold(span.text) not in told and occurred.may_be(span) and self._is_supported(span)
+
+        what = dated(draft.what, anchor, is_new)
+        if when and not told:
+            meant = occurred.days
+            when = f"{when} ({meant})" if meant else dated(when, anchor, self._is_supported)
+        return replace(draft, what=what, when=when)
 
     def _anchor_of(self, fact: str) -> datetime | None:
         return self.said_at(fact) or self.anchor
 
-    def _named(self, draft: Draft) -> TimeSpan | None:
-        """Return the time that the fact itself names, where the text names it too."""
+    def _said(self, draft: Draft) -> list[TimeSpan]:
+        """Return the times that the fact itself names."""
         anchor = self._anchor_of(draft.what)
-        found = find_times(draft.when, anchor) or find_times(draft.what, anchor)
-        return self._supported(found[0]) if found else None
+        return [*find_times(draft.when, anchor), *find_times(draft.what, anchor)]
 
-    def _supported(self, claimed: TimeSpan | None) -> TimeSpan | None:
-        """Return the claimed time, widened to the range that the text named; None where nothing supports it."""
+    def _is_supported(self, span: TimeSpan) -> bool:
+        return self._supported(span) is not None
+
+    def _supported(self, claimed: TimeSpan | None, said: Sequence[TimeSpan] = ()) -> TimeSpan | None:
+        """Return the claimed time, widened to the range that the text named; None where nothing supports it.
+
+        Not widened where the text, or the fact in what it `said`, names a day there.
+        """
         if claimed is None:
             return None
-        near = [span for span in self.spans if _touch(span, claimed)]
+        near = [span for each in self.spans for span in _readings(each, claimed)]
         if near:
             widest = max(near, key=lambda span: span.end - span.start)
-            stands_for_range = widest.start.date() == claimed.start.date() and not _has_day_between(near)
-            return widest if stands_for_range and widest.end > claimed.end else claimed
+            of_fact = [span for span in said if _touch(span, claimed)]
+            stands_for_range = widest.start.date() == claimed.start.date()
+            is_day = _has_day_between([*near, *of_fact])
+            return widest if stands_for_range and not is_day and widest.end > claimed.end else claimed
         if any(_near(claimed, anchor, SLACK) for anchor in self.anchors):
             return claimed
         if claimed.start.year in self.numbers:
@@ -152,6 +189,25 @@ def _claimed(stamp: str) -> TimeSpan | None:
     """Return the time that a model wrote as an ISO date, or None."""
     found = find_times(stamp, None) if stamp else []
     return found[0] if found else None
+
+
+def _readings(span: TimeSpan, claimed: TimeSpan) -> Iterator[TimeSpan]:
+    """Yield the times at the claimed one that the words of a span may mean: itself, or another Friday, May, …"""
+    if _touch(span, claimed):
+        yield span
+    elif span.open:
+        reach = _READINGS.get(span.open, 0)
+        others = (_moved(span, span.open, count) for count in range(-reach, reach + 1))
+        yield from (each for each in others if each.start <= claimed.end and claimed.start <= each.end)
+
+
+def _moved(span: TimeSpan, unit: str, count: int) -> TimeSpan:
+    """Return the days of a span so many units on; the span itself at the ends of time."""
+    try:
+        first, last = (shift(moment.date(), unit, count) for moment in (span.start, span.end))
+    except (ValueError, OverflowError):
+        return span
+    return of_days(first, last, span.grain, span.text)
 
 
 def _touch(span: TimeSpan, claimed: TimeSpan) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from memorybank import text
 from memorybank.model import EntityInput, Fact, FactType
 from memorybank.retain import guards, labels
-from memorybank.retain.dates import Evidence, Occurred
+from memorybank.retain.dates import Evidence
 from memorybank.retain.placing import placed
 from memorybank.retain.schema import Answer, Draft
 from memorybank.settings.labels import LabelGroup
@@ -95,9 +95,10 @@ def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
     """Return the reason to drop a fact, empty for none, and the fact."""
     what = guards.unlooped(draft.what)
     occurred = evidence.occurred(draft)
+    said = evidence.dated(replace(draft, what=what, when=guards.unlooped(draft.when)), occurred)
     given = labels.read(draft.labels, source.labels)
     fact = Fact(
-        text=guards.cut(fact_text(replace(draft, what=evidence.dated(what)), occurred)),
+        text=guards.cut(fact_text(said)),
         fact_type=FactType.EXPERIENCE if draft.is_own_act else FactType.WORLD,
         occurred_start=occurred.start,
         occurred_end=occurred.end,
@@ -132,19 +133,12 @@ def _key_of(said: str) -> str:
     return f" {text.name_key(said)} "
 
 
-def fact_text(draft: Draft, occurred: Occurred) -> str:
+def fact_text(draft: Draft) -> str:
     """Return the stored text: what, then when, who and why where they add something and still fit."""
     parts = [draft.what]
-    when, who, why = (guards.unlooped(part) for part in (draft.when, draft.who, draft.why))
-    for label, part in (("When: ", _dated(when, occurred)), ("Involving: ", who), ("", why)):
+    who, why = guards.unlooped(draft.who), guards.unlooped(draft.why)
+    for label, part in (("When: ", draft.when), ("Involving: ", who), ("", why)):
         fits = sum(map(len, parts)) + len(label) + len(part) + 3 * len(parts) <= guards.MAX_FACT_CHARS
         if part and fits and text.fold(part) not in text.fold(draft.what):
             parts.append(label + part)
     return " | ".join(parts)
-
-
-def _dated(when: str, occurred: Occurred) -> str:
-    """Return a time phrase with the date it means behind it, where it does not say it itself."""
-    if not when or occurred.start is None or any(char.isdigit() for char in when):
-        return when
-    return f"{when} ({occurred.days})"

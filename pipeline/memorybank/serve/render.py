@@ -54,8 +54,8 @@ def render(call: str, answer: Answer) -> None:
 def when(fact: Answer) -> str:
     """Return a fact's date, or its range of dates, as days."""
     start, end = (fact.get("occurred_start") or "")[:10], (fact.get("occurred_end") or "")[:10]
-    if start and end and start != end:
-        return f"{start} – {end}"
+    if end and start != end:
+        return f"{start} – {end}".strip()
     return start or (fact.get("mentioned_at") or "")[:10]
 
 

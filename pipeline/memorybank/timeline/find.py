@@ -4,9 +4,10 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import pairwise
 
 from memorybank.text import language
 from memorybank.timeline.grammar import Grammar, bare, read_parts
@@ -29,7 +30,9 @@ _DATELIKE = re.compile(
 )
 #: A year outside of a date in digits.
 _YEAR = re.compile(r"(?<![\d.,:/-])(?:1\d|20|21)\d\d(?![\d:/-])")
-_DATE_BEHIND = re.compile(r" ?[(\[]\d{4}")
+#: What may stand between two times that say the same: "yesterday, 3 March", "last week (2026-02-23".
+_BESIDE = re.compile(r"\W{0,3}")
+_YEAR_BEHIND = re.compile(r"\W{0,2}\d{4}")
 _BRACKET = re.compile(r"\((?=\d)")
 #: Up to so many letters a word of another language says little in an English text.
 _SHORT_WORD = 4
@@ -47,7 +50,8 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 class Found:
     """A span, its place in the text, and the action of the rule that read it (empty: a date in digits).
 
-    `sure` is False where nothing in the clause says whether it lies behind or ahead.
+    `sure` is False where the days are a guess: "at the end of the month", and "in three days" where no word shows a
+    time to come, so that it may be how long something takes.
     """
 
     start: int
@@ -67,23 +71,36 @@ def find_times(text: str, anchor: datetime | None) -> list[TimeSpan]:
 
 
 def dated(text: str, anchor: datetime | None, believed: Callable[[TimeSpan], bool] = lambda _: True) -> str:
-    """The text with the days that relative times mean behind them: "last week (2026-02-23 to 2026-03-01)".
+    """The text with the days that relative times mean behind them: "last week (2026-02-23–2026-03-01)".
 
-    Only those that are sure and `believed`; a time that says its own date, or has one behind it, stays as it is.
+    Only those that the anchor fixes and that are `believed`, so no bare weekday, day or month; a time that says its
+    own date, or stands beside another one, stays as it is.
     """
     text = unicodedata.normalize("NFC", text)
-    for found in reversed(locate(text, anchor)):
-        says_itself = find_times(found.span.text, None) or _DATE_BEHIND.match(text, found.end)
-        if found.sure and not says_itself and believed(found.span):
+    for found in reversed(_apart(text, locate(text, anchor))):
+        relative = found.sure and not found.span.open and not find_times(found.span.text, None)
+        if relative and not _YEAR_BEHIND.match(text, found.end) and believed(found.span):
             text = f"{text[: found.end]} ({days(found.span, anchor)}){text[found.end :]}"
     return text
+
+
+def _apart(text: str, found: list[Found]) -> list[Found]:
+    """The times that stand beside no other one."""
+    beside = [
+        {first.start, second.start}
+        for first, second in pairwise(found)
+        if _BESIDE.fullmatch(text, first.end, second.start)
+    ]
+    taken = {start for pair in beside for start in pair}
+    return [each for each in found if each.start not in taken]
 
 
 def days(span: TimeSpan, anchor: datetime | None = None) -> str:
     """The day of a span, or the first and the last one, as ISO dates; of a moment the day at the anchor."""
     zone = anchor.tzinfo if anchor and span.grain in ("instant", "hour") else None
     first, last = (each.astimezone(zone or UTC).date().isoformat() for each in (span.start, span.end))
-    return first if first == last else f"{first} to {last}"
+    # A dash is read in every language.
+    return first if first == last else f"{first}–{last}"
 
 
 def locate(text: str, anchor: datetime | None, question: bool = False) -> list[Found]:
@@ -205,15 +222,15 @@ def _read(
     if parts is None or (rule.proper and _is_common(text, parts, spoken)):
         return None
     start, end = match.span()
-    shown = _tense_of(low, (start, end), spoken, question, ranged=rule.action.endswith("_range"))
-    asked: list[Tense] = []
-
-    def tense() -> Tense:
-        asked.append(shown())
-        return asked[-1]
-
-    span = resolve(Reading(rule, read_parts(parts), spoken, anchor, tense), text[start:end])
-    return Found(start, end, span, rule.action, "unknown" not in asked) if span else None
+    tense = _tense_of(low, (start, end), spoken, question, ranged=rule.action.endswith("_range"))
+    reading = Reading(rule, read_parts(parts), spoken, anchor, tense)
+    span = resolve(reading, text[start:end])
+    if span is None:
+        return None
+    may_last = rule.action == "distance" and rule.mode == "near" and rule.shift > 0
+    is_meant = not may_last or spoken.tense["future"].search(low, *_clause(low, start, end)) is not None
+    sure = is_meant and not reading.has("part")
+    return Found(start, end, replace(span, open=reading.left_open(span)), rule.action, sure)
 
 
 def _is_common(text: str, parts: re.Match[str], spoken: Grammar) -> bool:

@@ -8,8 +8,15 @@ from typing import Literal, cast
 
 from memorybank.timeline.grammar import Grammar, Mode, Rule
 from memorybank.timeline.numerals import number
+from memorybank.timeline.span import Grain, TimeSpan
 
 Tense = Literal["past", "future", "unknown"]
+
+#: What the words and the anchor fix, and the unit that the others leave open where it is not the year.
+_FIXED = frozenset(("day", "distance", "rolling", "unit", "part_of_unit", "day_of_unit", "decade", "century"))
+_LEFT_OPEN: dict[str, Grain] = {"weekday": "week", "weekend": "week", "day_of_month": "month"}
+#: Ordinals of the first Sunday and Monday of all.
+_SUNDAY, _MONDAY = 0, 1
 
 
 class NoAnchor(Exception):
@@ -78,3 +85,27 @@ class Reading:
     @property
     def says_year(self) -> bool:
         return self.has("year") or self.has("era")
+
+    def left_open(self, span: TimeSpan) -> Grain | None:
+        """The unit that the words leave open (`TimeSpan.open`) of the span that they were read as.
+
+        "Next Friday" is fixed where it lies in another week than the anchor, "last May" in another year, "this" one
+        where in the same: else some people mean the one and some the other. Weeks begin on a Monday or on a Sunday.
+        """
+        action, moves = self.rule.action, self.has("shift") or self.rule.shift != 0
+        if action == "unit" and self.unit == "weekend" and self.shift > 0:
+            return "week"
+        if self.says_year or action in _FIXED or (moves and self.rule.mode in ("year", "week")):
+            return None
+        unit = _LEFT_OPEN.get(action, "year")
+        fixed = moves and _is_elsewhere(span.start.date(), self.today, unit) == (self.shift != 0)
+        return None if fixed else unit
+
+
+def _is_elsewhere(day: date, today: date, unit: Grain) -> bool:
+    """Whether a day lies in another week or year than today."""
+    if unit != "week":
+        return day.year != today.year
+    return any(
+        (day.toordinal() - first) // 7 != (today.toordinal() - first) // 7 for first in (_SUNDAY, _MONDAY)
+    )

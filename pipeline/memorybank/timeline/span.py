@@ -23,12 +23,15 @@ class TimeSpan:
         end: last moment (the last microsecond of the range).
         text: the words that named it.
         grain: the unit that was named, which says how exact it is. A decade has the grain "year".
+        open: the unit that the words leave open, so that the span is one of several that may be meant: the week of
+            "on Friday", the month of "on the 31st", the year of "in May". None where they and the anchor fix it.
     """
 
     start: datetime
     end: datetime
     text: str = ""
     grain: Grain = "day"
+    open: Grain | None = None
 
 
 def of_days(first: date, last: date, grain: Grain, text: str = "") -> TimeSpan:

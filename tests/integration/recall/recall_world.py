@@ -30,7 +30,7 @@ class Unit:
 
     text: str
     mentioned_at: datetime | None = None
-    occurred: tuple[datetime, datetime] | None = None
+    occurred: tuple[datetime | None, datetime | None] | None = None
     entities: Sequence[str] = ()
     tags: Sequence[str] = ()
     fact_type: str = "world"

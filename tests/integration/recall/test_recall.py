@@ -231,6 +231,17 @@ async def test_the_month_of_the_question_wins(world: World) -> None:
     assert texts[0] == july.text
 
 
+async def test_what_has_only_an_end_is_found_at_it(world: World) -> None:
+    bank, audience = await world.bank()
+    due = Unit("The van is to be booked.", occurred=(None, at(2026, 5, 18)))
+    other = Unit("The van is to be washed.", occurred=(at(2026, 3, 1), at(2026, 3, 1)))
+    for unit in (other, due):
+        await world.document(bank, audience, [unit])
+    result = await world.ask(bank, audience, "the van on 18 May 2026", query_timestamp=at(2026, 7))
+    assert [hit.text for hit in result.hits] == [due.text, other.text]
+    assert (result.hits[0].occurred_start, result.hits[0].occurred_end) == (None, at(2026, 5, 18))
+
+
 async def test_a_window_may_be_open_to_the_beginning_of_time(world: World) -> None:
     bank, audience = await world.bank()
     early = Unit("The hall was rented.", mentioned_at=at(1999, 5))

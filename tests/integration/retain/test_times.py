@@ -1,5 +1,6 @@
 """When facts happened and were said, in the database: zones, ranges, anchors, and no date where none is known."""
 
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -9,6 +10,7 @@ from retain_world import AT, World, item
 
 from memorybank import clock
 from memorybank.model import RetainItem
+from memorybank.testing.scripted_model import ScriptedModel
 
 BETA = "We shipped the beta last Friday."
 
@@ -53,6 +55,24 @@ async def test_relative_words_count_from_the_day_in_the_zone_that_was_written(wo
     assert await dates(world) == expected
     [document] = await world.rows("SELECT retain_params FROM document")
     assert document["retain_params"]["event_date"] == "2026-03-02T07:30:00+00:00"
+
+
+async def test_a_model_is_told_the_day_in_the_zone_that_was_written(world: World) -> None:
+    world.model = ScriptedModel()
+    sunday = datetime(2026, 3, 1, 23, 30, tzinfo=timezone(timedelta(hours=-8)))
+    await world.keep(item("We buried him yesterday.", timestamp=sunday, document_id="d"))
+    await world.reprocess("d")
+    said = [re.findall("Date: .*", request.user) for request in world.model.requests]
+    assert said == [["Date: 2026-03-01 (Sunday)"]] * 2
+
+
+async def test_what_is_due_by_a_day_has_only_an_end(world: World) -> None:
+    due = {"what": "Ada books the van", "when": "by Friday", "occurred_end": "2026-03-06"}
+    world.model = ScriptedModel(lambda _: {"facts": [{**due, "fact_kind": "event", "fact_type": "world"}]})
+    await world.keep(item("Ada has to book the van by Friday."))
+    [row] = await world.rows("SELECT text, occurred_start, occurred_end FROM memory_unit")
+    assert row["text"] == "Ada books the van | When: by Friday (2026-03-06)"
+    assert (row["occurred_start"], _day(row["occurred_end"])) == (None, "2026-03-06")
 
 
 @pytest.fixture(params=["America/Los_Angeles", "Asia/Tokyo"])

@@ -38,6 +38,10 @@ def test_a_period_of_one_day_is_a_day() -> None:
     )
 
 
+def test_what_has_only_an_end_is_told_up_to_it() -> None:
+    assert period(None, SPRING) == "up to 2026-03-04"
+
+
 @pytest.mark.parametrize(
     ("answer", "numbers"),
     [

@@ -5,15 +5,22 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from memorybank.retain.dates import Evidence
+from memorybank.retain.dates import Evidence, Occurred
 from memorybank.retain.schema import Draft
 
 SUNDAY = datetime(2026, 3, 1, 9, tzinfo=UTC)
+DAY = timedelta(days=1)
+BETA = "We shipped the beta last Friday, on time."
 
 
 def days(source: str, anchor: datetime | None = SUNDAY, **draft: str) -> tuple[date, date] | None:
     found = Evidence(source, anchor).occurred(Draft(0, draft.pop("what", "x"), is_event=True, **draft))
     return (found.start.date(), found.end.date()) if found.start and found.end else None
+
+
+def said(what: str, when: str = "", occurred: Occurred | None = None) -> tuple[str, str]:
+    kept = Evidence(BETA, SUNDAY).dated(Draft(0, what, when=when), occurred or Occurred())
+    return kept.what, kept.when
 
 
 def day(*parts: int) -> tuple[date, date]:
@@ -75,6 +82,79 @@ def test_the_end_is_kept_where_it_is_supported_and_not_before_the_start() -> Non
         date(2026, 2, 6),
     )
     assert days(stay, occurred_start="2026-02-03", occurred_end="2025-01-01") == day(2026, 2, 3)
+
+
+def ends(source: str, **draft: str) -> tuple[date | None, date | None]:
+    found = Evidence(source, SUNDAY).occurred(Draft(0, draft.pop("what", "x"), is_event=True, **draft))
+    return found.start and found.start.date(), found.end and found.end.date()
+
+
+@pytest.mark.parametrize(
+    ("source", "when"),
+    [
+        ("I'm in Graz until Friday.", "until Friday (2026-03-06)"),
+        ("It has to be booked by Friday.", "by Friday"),
+        ("The kiln is down until the 6th.", "until the 6th"),
+    ],
+)
+def test_until_and_by_give_an_end_and_no_beginning(source: str, when: str) -> None:
+    assert ends(source, when=when, occurred_end="2026-03-06") == (None, date(2026, 3, 6))
+    assert ends(source, when=when, occurred_start="2026-03-01", occurred_end="2026-03-06") == (
+        SUNDAY.date(),
+        date(2026, 3, 6),
+    )
+
+
+def test_an_end_that_is_claimed_without_support_is_not_known() -> None:
+    levy = "The levy is 150 euros a month, from 1 April on, for eighteen months."
+    assert ends(levy, occurred_start="2026-04-01", occurred_end="2027-09-30") == (date(2026, 4, 1), None)
+
+
+@pytest.mark.parametrize(
+    ("source", "claimed"),
+    [
+        # A Friday that is not the nearest, a day whose year is not the nearest, and one of next year.
+        ("We fly on Saturday in two weeks. From Wednesday on we have the van.", "2026-03-18"),
+        ("My passport expires on the 2nd of December.", "2026-12-02"),
+        ("The fair is on 3 March, the next one too.", "2027-03-03"),
+        ("The release stays on the 31st.", "2026-03-31"),
+    ],
+)
+def test_where_the_words_leave_it_open_the_model_may_choose(source: str, claimed: str) -> None:
+    assert days(source, occurred_start=claimed) == (date.fromisoformat(claimed),) * 2
+
+
+@pytest.mark.parametrize(
+    ("source", "claimed"),
+    [
+        ("From Wednesday on we have the van.", "2026-03-19"),
+        ("From Wednesday on we have the van.", "2026-09-02"),
+        ("My passport expires on the 2nd of December.", "2026-11-20"),
+        ("My passport expires on the 2nd of December.", "2029-12-02"),
+    ],
+)
+def test_but_not_what_they_do_not_mean(source: str, claimed: str) -> None:
+    assert days(source, occurred_start=claimed) is None
+
+
+def test_no_day_is_reckoned_for_words_that_leave_it_open() -> None:
+    van = "From Wednesday on we have the van."
+    assert days(van, when="from Wednesday on") is None
+    assert days(van, when="from Wednesday on", occurred_start="2026-07-30") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "when", "claimed"),
+    [
+        ("I moved on the first of October, Breda is history.", "on the first of October", "2026-10-01"),
+        ("Since January I eat no nuts. He stopped at New Year.", "at New Year (2026-01-01)", "2026-01-01"),
+        ("Ich bin am ersten Oktober umgezogen.", "am ersten Oktober", "2025-10-01"),
+    ],
+)
+def test_a_named_day_stays_a_day_beside_its_month(source: str, when: str, claimed: str) -> None:
+    assert days(source, when=when, occurred_start=claimed, occurred_end=claimed) == (
+        (date.fromisoformat(claimed),) * 2
+    )
 
 
 def test_a_state_has_no_date() -> None:
@@ -145,15 +225,38 @@ def test_a_stamp_without_a_zone_is_in_that_of_the_text() -> None:
 
 
 def test_a_text_carries_the_days_that_its_words_mean() -> None:
-    evidence = Evidence("We shipped the beta last Friday, on time.", SUNDAY)
-    assert (
-        evidence.dated("The beta was shipped last Friday") == "The beta was shipped last Friday (2026-02-27)"
+    assert said("It was shipped last Friday") == ("It was shipped last Friday (2026-02-27)", "")
+    assert said("It was shipped", when="last Friday") == ("It was shipped", "last Friday (2026-02-27)")
+    assert said("It was shipped two years ago") == ("It was shipped two years ago", "")
+    assert Evidence(BETA, None).dated(Draft(0, "It was shipped last Friday"), Occurred()).what == (
+        "It was shipped last Friday"
     )
-    assert (
-        evidence.dated("It was shipped last Friday (2026-02-27)") == "It was shipped last Friday (2026-02-27)"
+
+
+@pytest.mark.parametrize(
+    ("what", "when", "first"),
+    [
+        # Said once is enough.
+        ("It was shipped last Friday (2026-02-27)", "", None),
+        ("It was shipped last Friday", "last Friday (2026-02-27)", SUNDAY - 2 * DAY),
+        # The model counts otherwise, and it has read the whole.
+        ("It was shipped last Friday", "last Friday (2026-02-20)", SUNDAY - 9 * DAY),
+        ("It was shipped last Friday", "", SUNDAY - 9 * DAY),
+        ("It was shipped on Friday", "Friday (2026-02-27)", SUNDAY - 2 * DAY),
+    ],
+)
+def test_no_day_is_written_twice_or_against_the_model(what: str, when: str, first: datetime | None) -> None:
+    kept = said(what, when=when, occurred=Occurred(first, first))
+    assert kept == (what, when)
+
+
+def test_a_phrase_carries_the_days_on_which_it_happened() -> None:
+    friday = Occurred(SUNDAY + 5 * DAY, SUNDAY + 5 * DAY)
+    assert said("They ship", when="on Friday, 16:50", occurred=friday)[1] == "on Friday, 16:50 (2026-03-06)"
+    assert said("They ship", when="until Friday", occurred=Occurred(None, friday.end))[1] == (
+        "until Friday (2026-03-06)"
     )
-    assert evidence.dated("It was shipped two years ago") == "It was shipped two years ago"
-    assert Evidence("We ship next week.", None).dated("They ship next week") == "They ship next week"
+    assert said("They ship", when="on Friday")[1] == "on Friday"
 
 
 #: A text in each language, and its date if the model were to make one up.

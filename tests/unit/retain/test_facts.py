@@ -41,6 +41,14 @@ def test_the_text_says_what_when_who_and_why_but_not_where() -> None:
     assert fact.place_name == "Kiel"
 
 
+def test_a_time_phrase_carries_its_date_once() -> None:
+    shipped = {"what": "It was shipped last Friday", "when": "last Friday"}
+    [fact], _ = built(shipped)
+    assert fact.text == "It was shipped last Friday (2026-02-27)"
+    [told], _ = built({**shipped, "when": "last Friday (2026-02-27)"})
+    assert told.text == "It was shipped last Friday | When: last Friday (2026-02-27)"
+
+
 def test_a_part_that_what_says_already_is_not_said_again() -> None:
     [fact], _ = built({"what": "Ada shipped the beta in May", "when": "in May", "who": "ada", "why": "N/A"})
     assert fact.text == "Ada shipped the beta in May"

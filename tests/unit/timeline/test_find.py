@@ -78,7 +78,11 @@ def test_the_day_is_counted_in_the_zone_of_the_anchor() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("I met her last week.", "I met her last week (2026-02-23 to 2026-03-01)."),
+        ("I met her last week.", "I met her last week (2026-02-23–2026-03-01)."),
+        ("Ich sah sie letzte Woche.", "Ich sah sie letzte Woche (2026-02-23–2026-03-01)."),
+        ("We saw her last Friday.", "We saw her last Friday (2026-02-27)."),
+        ("We will be back in three days.", "We will be back in three days (2026-03-07)."),
+        ("来週の木曜に行く。", "来週の木曜 (2026-03-12)に行く。"),
         (
             "On 7 May 2023 we met, and again yesterday.",
             "On 7 May 2023 we met, and again yesterday (2026-03-03).",
@@ -86,16 +90,79 @@ def test_the_day_is_counted_in_the_zone_of_the_anchor() -> None:
         ("Vorgestern (2026-03-02) war Ruhe.", "Vorgestern (2026-03-02) war Ruhe."),
         ("我昨天签了。", "我昨天 (2026-03-03)签了。"),
         ("He rang 2 hours ago.", "He rang 2 hours ago (2026-03-04)."),
-        (
-            "We met on Monday, we will meet on Friday.",
-            "We met on Monday (2026-03-02), we will meet on Friday (2026-03-06).",
-        ),
-        ("Deploy it on Friday.", "Deploy it on Friday."),
-        ("Nothing of time.", "Nothing of time."),
     ],
 )
 def test_the_days_of_relative_words_are_written_behind_them(text: str, expected: str) -> None:
     assert dated(text, ANCHOR) == expected
+
+
+#: What the anchor does not fix, or says its date itself.
+AS_WRITTEN = """
+Nothing of time.
+Deploy it on Friday.
+We met on Monday, we will meet on Thursday.
+It stays on the 31st, not on the 26th.
+The depot opens on 2 March, not on 16 February as announced.
+It was in April, at New Year and in the spring.
+We meet next Friday, and last Tuesday we did.
+See you this weekend or next weekend.
+It is down until the end of the month.
+She can assemble it in two hours.
+Pay within 30 days of delivery, we will too.
+He came two weeks ago, on 18 February.
+It was on 3 March 2026 (yesterday).
+来月（2026年4月）、引っ越す。
+昨日（3月3日）行った。
+am Sonntag, im Frühjahr, zum 1. Dezember
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", AS_WRITTEN)
+def test_what_the_anchor_does_not_fix_stays_as_it_is(text: str) -> None:
+    assert dated(text, ANCHOR) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("on Friday", "week"),
+        ("next Friday", "week"),
+        ("next Tuesday", None),
+        ("this Friday", None),
+        ("this Tuesday", "week"),
+        ("on the 31st", "month"),
+        ("on 2 March", "year"),
+        ("in April", "year"),
+        ("last summer", None),
+        ("this summer", None),
+        ("last January", "year"),
+        ("Friday of next week", None),
+        ("yesterday", None),
+        ("2 March 2026", None),
+        ("2026-03-02", None),
+        ("next weekend", "week"),
+    ],
+)
+def test_what_the_words_leave_open_is_said(text: str, unit: str | None) -> None:
+    [span] = find_times(text, ANCHOR)
+    assert span.open == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("He left on the first of October 2025.", "2025-10-01"),
+        ("He left on the twelfth of May 2025.", "2025-05-12"),
+        ("Er ging am ersten Oktober 2025.", "2025-10-01"),
+        ("Er ging am zwölften Mai 2025.", "2025-05-12"),
+        ("Se fue el primero de octubre de 2025.", "2025-10-01"),
+        ("Il est parti le premier octobre 2025.", "2025-10-01"),
+        ("He has not smoked since New Year.", "2026-01-01"),
+    ],
+)
+def test_a_day_in_words_is_a_day(text: str, day: str) -> None:
+    [span] = find_times(text, ANCHOR)
+    assert (span.start.date().isoformat(), span.end.date().isoformat()) == (day, day)
 
 
 def test_a_naive_anchor_is_utc() -> None:

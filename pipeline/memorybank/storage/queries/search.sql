@@ -119,18 +119,19 @@ GROUP BY best.kind
 
 -- name: dated
 -- Units that happened or were mentioned within these dates (the window of the question, widened), in seconds since 1970.
+-- What has only an end (a deadline) counts at its end.
 SELECT array_agg(near.document_number) AS documents, array_agg(near.position) AS positions,
        array_agg(near.occurred_start) AS occurred_start, array_agg(near.occurred_end) AS occurred_end,
        array_agg(near.mentioned_at) AS mentioned_at
 FROM (
     SELECT u.document_number, u.position,
-           coalesce(extract(epoch FROM u.occurred_start), 'NaN')::float8 AS occurred_start,
+           coalesce(extract(epoch FROM coalesce(u.occurred_start, u.occurred_end)), 'NaN')::float8 AS occurred_start,
            coalesce(extract(epoch FROM coalesce(u.occurred_end, u.occurred_start)), 'NaN')::float8 AS occurred_end,
            coalesce(extract(epoch FROM u.mentioned_at), 'NaN')::float8 AS mentioned_at
     FROM memory_unit u
     WHERE u.bank = %(bank)s AND u.status = 'active'
       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-      AND ((u.occurred_start <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s)
+      AND ((coalesce(u.occurred_start, u.occurred_end) <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s)
            OR u.mentioned_at BETWEEN %(start)s AND %(end)s)
     LIMIT %(cap)s
 ) AS near
