@@ -235,6 +235,8 @@ def items(plan: Plan) -> list[dict[str, Any]]:
         {
             "content": "\n".join(turns),
             "document_id": f"session-{number}",
+            # Items of one context may share a call; here each is a call of its own, to be cut off alone.
+            "context": f"session {number}",
             "timestamp": f"2026-03-{1 + number:02}T10:00:00Z",
         }
         for number, turns in enumerate(sessions(plan))
