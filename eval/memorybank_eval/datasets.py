@@ -1,7 +1,8 @@
 """The question sets the harness measures on, read from a file into one shape: conversations with dated turns and
 questions whose evidence is known by turn id.
 
-None of these files belongs to the project; see eval/README.md for where they come from and under which licence.
+Only `own` belongs to the project (eval/datasets/own); see eval/README.md for where the others come from and under which
+licence.
 """
 
 import gzip
@@ -111,12 +112,19 @@ def beam(path: Path) -> list[Conversation]:
     return [_beam_conversation(file.name.split(".")[0], _json(file)) for file in files]
 
 
+def own(path: Path) -> list[Conversation]:
+    """Read the project's own conversations: one file of JSON Lines, or a folder of them."""
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    return [_own_conversation(_json_lines(file)) for file in files]
+
+
 DATASETS: Mapping[str, Dataset] = {
     "locomo": Dataset(
         locomo, 4_096, {"categories 1-4": frozenset(LOCOMO_CATEGORIES[number] for number in (1, 2, 3, 4))}
     ),
     "longmemeval": Dataset(longmemeval, 65_536, {}),
     "beam": Dataset(beam, 131_072, {}),
+    "own": Dataset(own, 4_096, {}),
 }
 
 
@@ -128,6 +136,15 @@ def _json(path: Path) -> Any:
         raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
         raise InvalidInput(f"{path} is not JSON: {error}") from error
+
+
+def _json_lines(path: Path) -> list[Any]:
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{path} is not JSON Lines: {error}") from error
 
 
 def _answerable(questions: Iterable[Question]) -> tuple[Question, ...]:
@@ -225,3 +242,29 @@ def beam_evidence(ids: Any) -> list[str]:
     if isinstance(ids, list):
         return [found for part in ids for found in beam_evidence(part)]
     return [str(ids)]
+
+
+# --- Own ---
+
+
+def _own_conversation(lines: Iterable[Mapping[str, Any]]) -> Conversation:
+    """Read a file: a head, then each session's line and its turns, then the questions."""
+    head, *entries = lines
+    asked_at = datetime.fromisoformat(head["asked_at"])
+    questions = (
+        Question(entry["text"], entry["category"], frozenset(entry["evidence"]), asked_at)
+        for entry in entries
+        if "question" in entry
+    )
+    turns = tuple(_own_turns(entries))
+    return Conversation(head["conversation"], head["context"], turns, _answerable(questions))
+
+
+def _own_turns(entries: Iterable[Mapping[str, Any]]) -> Iterator[Turn]:
+    number, at = 0, datetime.min.replace(tzinfo=UTC)
+    for entry in entries:
+        if "session" in entry:
+            number, at = number + 1, datetime.fromisoformat(entry["at"])
+        elif "turn" in entry:
+            yield Turn(entry["turn"], f"{entry['speaker']}: {entry['text']}", at, number)
+            at += TURN_STEP
