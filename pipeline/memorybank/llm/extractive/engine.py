@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from memorybank.llm.extractive.evidence import Evidence, gather
 from memorybank.llm.extractive.finding import FactKind, Finding
 from memorybank.llm.extractive.kinds import Kind, kind_in
-from memorybank.llm.extractive.lexicon import Lexicon, lexicon_of, words_of
+from memorybank.llm.extractive.lexicon import lexicon_of
 from memorybank.llm.extractive.names import names_in
 from memorybank.llm.extractive.records import read_records
 from memorybank.llm.extractive.repeats import is_degenerate, without_repeats
+from memorybank.llm.extractive.tokens import WORD, words_in
 from memorybank.llm.extractive.tongues import GUESSED_CHARS, UNSPACED, language_of_sentence, language_of_text
 from memorybank.llm.extractive.transcript import read_lines
 from memorybank.llm.extractive.turns import SYSTEM_ROLES, Turn
@@ -24,27 +25,17 @@ MAX_FACT_CHARS = 2_000
 FRAGMENT_WORDS = 3
 #: An answer as short as this is kept with its question.
 ANSWER_WORDS = 5
+#: In a chat a line is a message; one of at least so many characters may have been wrapped.
+WRAPPED_CHARS = 70
+#: How far from a time the words stand that take it back.
+DISMISSAL_CHARS = 40
 
 #: An item's mark; "14. April" is a date.
 _BULLET = re.compile(
     r"\s*(?:[-*•–—>]|\[[ x]\]|\d{1,3}\)|\d{1,3}\.(?!\s+(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)))\s+"
 )
-#: In a chat a line is a message; one of at least so many characters may have been wrapped.
-WRAPPED_CHARS = 70
 #: A full stop that is followed by a small letter: the end of a sentence in chats, unless the word is cut short.
 _SMALL_START = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]{3,30})(?P<mark>[.!?]+)\s+(?=[^\W\d_])(?=[a-zß-ÿ])")
-#: How far from a time the words stand that take it back.
-DISMISSAL_CHARS = 40
-_NOT_BEFORE = re.compile(
-    r"\b(?:not|no longer|isn't|wasn't|instead of|rather than|nicht|nicht mehr|statt|pas|au lieu de|en vez de|ya no es)"
-    r"(?:\W+(?:on|in|at|for|this|the|am|im|le|el|du|den|dem))*\W*$"
-)
-_NOT_AFTER = re.compile(
-    r"\W*(?:(?:is|was|has been|got|ist|wird|wurde|est|está|queda)\W+)?"
-    r"(?:cancell?ed|called off|off\b|not? (?:work|possible)|no longer|doesn't work|won't work|klappt nicht|geht nicht"
-    r"|fällt aus|entfällt|abgesagt|annul|cancelad|ne va pas)"
-)
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SOFT_BREAK = re.compile(r"[;,:，；、]\s*|\s+")
 
 
@@ -54,25 +45,27 @@ class _Sentence:
     kind: Kind
     language: str
 
+    @property
+    def unspaced(self) -> bool:
+        return bool(UNSPACED.search(self.text))
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True)
 class _Group:
     """Sentences that make one fact, behind the question they answer, if they do."""
 
     turn: Turn
     sentences: list[_Sentence]
     question: str = ""
-    closed: bool = field(default=False)
-
-    @property
-    def body(self) -> str:
-        unspaced = bool(UNSPACED.search(self.sentences[0].text))
-        return ("" if unspaced else " ").join(sentence.text for sentence in self.sentences)
 
     @property
     def text(self) -> str:
-        said = f"{self.turn.speaker}: {self.body}" if self.turn.speaker else self.body
-        return f"{self.question}\n{said}" if self.question else said
+        body = ("" if self.sentences[0].unspaced else " ").join(each.text for each in self.sentences)
+        return f"{self.question}\n{_said(self.turn, body)}" if self.question else _said(self.turn, body)
+
+
+def _said(turn: Turn, text: str) -> str:
+    return f"{turn.speaker}: {text}" if turn.speaker else text
 
 
 def extract(text: str, anchor: datetime | None, *, context: str = "") -> list[Finding]:
@@ -81,26 +74,17 @@ def extract(text: str, anchor: datetime | None, *, context: str = "") -> list[Fi
     `anchor` is when the text was said (relative times count from it; lines with stamps of their own count from
     those). `context` lends its names as evidence and nothing else.
     """
-    turns = _read(normalize(text))
+    clean = normalize(text)
+    read = read_records(clean)
+    turns = [turn for turn in (read_lines(clean) if read is None else read) if turn.role not in SYSTEM_ROLES]
     language = language_of_text("\n".join(turn.text for turn in turns))
-    evidence = gather((turn.text for turn in turns), _names_given(turns, context))
-    findings = [_finding(group, anchor, evidence) for group in _groups(turns, language)]
-    return without_repeats(findings, language)
-
-
-def _read(text: str) -> list[Turn]:
-    turns = read_records(text)
-    if turns is None:
-        turns = read_lines(text)
-    return [turn for turn in turns if turn.role not in SYSTEM_ROLES]
-
-
-def _names_given(turns: Sequence[Turn], context: str) -> set[str]:
-    """Names that are told as such: of speakers, and in the context."""
-    given = {turn.speaker for turn in turns if turn.named and turn.speaker}
+    given = [turn.speaker for turn in turns if turn.named and turn.speaker]
     if context.strip():
-        given.update(names_in(context, language_of_text(context), Evidence()))
-    return given
+        given += names_in(context, language_of_text(context), Evidence())
+    evidence = gather((turn.text for turn in turns), given)
+    return without_repeats(
+        [_finding(group, anchor, evidence) for group in _groups(turns, language)], language
+    )
 
 
 def _groups(turns: Sequence[Turn], language: str) -> list[_Group]:
@@ -108,24 +92,18 @@ def _groups(turns: Sequence[Turn], language: str) -> list[_Group]:
     groups: list[_Group] = []
     asked = ""
     for turn in turns:
-        open_group: _Group | None = None
-        answers = asked
-        asked = ""
+        group: _Group | None = None
+        answers, asked = asked, ""
         for sentence in _sentences(turn, language):
             if sentence.kind != "statement":
-                open_group = None
-                asked = _as_asked(turn, sentence)
+                asks = turn.speaker and sentence.kind == "question"
+                group, asked = None, _said(turn, sentence.text) if asks else ""
                 continue
-            asked = ""
-            if (
-                open_group is not None
-                and _leans(sentence)
-                and len(open_group.text) + len(sentence.text) < MAX_FACT_CHARS
-            ):
-                open_group.sentences.append(sentence)
-            elif open_group := _new_group(turn, sentence, answers):
-                groups.append(open_group)
-            answers = ""
+            if group and _leans(sentence) and len(group.text) + len(sentence.text) < MAX_FACT_CHARS:
+                group.sentences.append(sentence)
+            elif group := _new_group(turn, sentence, answers):
+                groups.append(group)
+            asked = answers = ""
     return groups
 
 
@@ -133,15 +111,7 @@ def _new_group(turn: Turn, sentence: _Sentence, answers: str) -> _Group | None:
     """A fact's first sentence; an answer of a few words keeps its question, without one a number says nothing."""
     if answers and _length(sentence.text) <= ANSWER_WORDS:
         return _Group(turn, [sentence], answers)
-    if not any(char.isalpha() for char in sentence.text):
-        return None
-    return _Group(turn, [sentence])
-
-
-def _as_asked(turn: Turn, sentence: _Sentence) -> str:
-    if sentence.kind != "question":
-        return ""
-    return f"{turn.speaker}: {sentence.text}" if turn.speaker else ""
+    return _Group(turn, [sentence]) if any(char.isalpha() for char in sentence.text) else None
 
 
 def _sentences(turn: Turn, language: str) -> Iterator[_Sentence]:
@@ -149,7 +119,8 @@ def _sentences(turn: Turn, language: str) -> Iterator[_Sentence]:
     seen: set[str] = set()
     for block in _blocks(turn):
         for sentence in _apart(whole for whole in sentences(block) if not is_degenerate(whole)):
-            clean = " ".join(sentence[len(bullet[0]) if (bullet := _BULLET.match(sentence)) else 0 :].split())
+            bullet = _BULLET.match(sentence)
+            clean = " ".join(sentence[bullet.end() if bullet else 0 :].split())
             if not clean or clean.casefold() in seen:
                 continue
             seen.add(clean.casefold())
@@ -184,16 +155,17 @@ def _blocks(turn: Turn) -> Iterator[str]:
 
 def _apart(found: Iterable[str]) -> Iterator[str]:
     """Sentences that go on in lower case, as people type in chats, cut at their marks."""
+    shared = lexicon_of("und")
     for sentence in found:
         start = 0
         for end in _SMALL_START.finditer(sentence):
-            if end["word"].lower() not in words_of("en", "abbreviations"):
+            if not shared.is_a(end["word"].lower(), "abbreviations"):
                 yield sentence[start : end.end("mark")]
                 start = end.end()
         yield sentence[start:]
 
 
-def _pieces(sentence: str) -> Iterable[str]:
+def _pieces(sentence: str) -> Iterator[str]:
     """A sentence cut to the size of a fact."""
     while len(sentence) > MAX_FACT_CHARS:
         breaks = [
@@ -208,11 +180,11 @@ def _pieces(sentence: str) -> Iterable[str]:
 
 def _leans(sentence: _Sentence) -> bool:
     """Whether a sentence needs the one before it: it opens with a pronoun, or is a fragment without a name."""
-    lexicon: Lexicon = lexicon_of(sentence.language)
-    if UNSPACED.search(sentence.text):
-        return sentence.text.startswith(tuple(lexicon.words["dependent"]))
-    words = _WORD.findall(sentence.text.lower().replace("’", "'"))
-    if not words or words[0] in lexicon.words["dependent"]:
+    dependent = lexicon_of(sentence.language).words["dependent"]
+    if sentence.unspaced:
+        return sentence.text.startswith(tuple(dependent))
+    words = words_in(sentence.text)
+    if not words or words[0] in dependent:
         return bool(words)
     if words[0].isdecimal() and len(words) <= ANSWER_WORDS:
         return True
@@ -221,8 +193,7 @@ def _leans(sentence: _Sentence) -> bool:
 
 def _length(sentence: str) -> int:
     """Words; two characters of a script without spaces count as one."""
-    unspaced = len(UNSPACED.findall(sentence))
-    return unspaced // 2 if unspaced else len(_WORD.findall(sentence))
+    return len(UNSPACED.findall(sentence)) // 2 if UNSPACED.search(sentence) else len(WORD.findall(sentence))
 
 
 def _finding(group: _Group, anchor: datetime | None, evidence: Evidence) -> Finding:
@@ -239,24 +210,16 @@ def _finding(group: _Group, anchor: datetime | None, evidence: Evidence) -> Find
 
 def _entities(group: _Group, evidence: Evidence) -> tuple[str, ...]:
     """The speaker, if that is a name, then the names in order of writing."""
-    found: dict[str, str] = {}
-    if (
-        group.turn.named
-        and group.turn.speaker
-        and len(group.turn.speaker) >= _shortest_name(group.turn.speaker)
-    ):
-        found[name_key(group.turn.speaker)] = group.turn.speaker
-    parts = [(group.question.partition(": ")[2], group.sentences[0].language)] if group.question else []
-    parts += [(sentence.text, sentence.language) for sentence in group.sentences]
-    for text, language in parts:
-        for name in names_in(text, language, evidence):
-            found.setdefault(name_key(name), name)
-    return tuple(found.values())
-
-
-def _shortest_name(name: str) -> int:
-    """Letters of the shortest name: one in a script of words, two else ("A" in a transcript names nobody)."""
-    return 1 if UNSPACED.search(name) else 2
+    speaker = group.turn.speaker if group.turn.named else None
+    # "A" in a transcript names nobody.
+    found = [speaker] if speaker and (len(speaker) > 1 or UNSPACED.search(speaker)) else []
+    found += names_in(group.question.partition(": ")[2], group.sentences[0].language, evidence)
+    for sentence in group.sentences:
+        found += names_in(sentence.text, sentence.language, evidence)
+    by_key: dict[str, str] = {}
+    for name in found:
+        by_key.setdefault(name_key(name), name)
+    return tuple(by_key.values())
 
 
 def _occurred(group: _Group, anchor: datetime | None) -> TimeSpan | None:
@@ -271,7 +234,10 @@ def _occurred(group: _Group, anchor: datetime | None) -> TimeSpan | None:
 def _is_dismissed(sentence: str, time: str) -> bool:
     """Whether a time is named only to say that it does not hold: "not on Friday", "Tuesday is cancelled"."""
     before, _, after = sentence.lower().partition(time.lower())
-    return bool(_NOT_BEFORE.search(before[-DISMISSAL_CHARS:]) or _NOT_AFTER.match(after[:DISMISSAL_CHARS]))
+    patterns = lexicon_of("und").patterns
+    if patterns["dismissed_before"].search(before[-DISMISSAL_CHARS:]):
+        return True
+    return bool(patterns["dismissed_behind"].match(after[:DISMISSAL_CHARS]))
 
 
 def _fact_type(group: _Group) -> FactKind:
@@ -280,9 +246,8 @@ def _fact_type(group: _Group) -> FactKind:
         return "world"
     for sentence in group.sentences:
         first_person = lexicon_of(sentence.language).words["first_person"]
-        if UNSPACED.search(sentence.text):
-            if any(word in sentence.text for word in first_person):
-                return "experience"
-        elif first_person.intersection(_WORD.findall(sentence.text.lower().replace("’", "'"))):
+        if first_person.intersection(words_in(sentence.text)):
+            return "experience"
+        if sentence.unspaced and any(word in sentence.text for word in first_person):
             return "experience"
     return "world"

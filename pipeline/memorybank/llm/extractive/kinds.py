@@ -41,24 +41,30 @@ def kind(sentence: str, language: str | None = None) -> Kind:
 
 def kind_in(sentence: str, lexicon: Lexicon) -> Kind:
     """The kind of one sentence by the lists of its language."""
-    asked = bool(_QUESTION.search(sentence))
     whole = _bare(sentence)
     if not any(char.isalnum() for char in whole) or _LAUGH.fullmatch(whole):
         return "filler"
-    if asked:
+    if _QUESTION.search(sentence):
         return "statement" if _states_before_asking(sentence, lexicon) else "question"
-    short = len(whole) <= LONGEST_PHRASE
-    if short and lexicon.patterns["greetings"].fullmatch(whole):
-        return "greeting"
-    if short and (_fills(whole, lexicon) or _exclaims(sentence, whole, lexicon)):
+    found = _kind_of_phrase(whole, lexicon)
+    if found == "statement" and _exclaims(sentence, whole, lexicon):
         return "filler"
-    return _kind_of_parts(sentence, lexicon)
+    return _kind_of_parts(sentence, lexicon) if found == "statement" else found
+
+
+def _kind_of_phrase(bare: str, lexicon: Lexicon) -> Kind:
+    """Greetings and fillers are known as a whole; all else may be a statement."""
+    if len(bare) > LONGEST_PHRASE:
+        return "statement"
+    if lexicon.patterns["greetings"].fullmatch(bare):
+        return "greeting"
+    return "filler" if _fills(bare, lexicon) else "statement"
 
 
 def _kind_of_parts(sentence: str, lexicon: Lexicon) -> Kind:
     """A sentence of several parts ("Great, thanks Tom - see you!") is what its parts with content are."""
-    parts = [part.strip() for part in _SEGMENT.split(sentence) if part and WORD.search(part)]
-    kinds = [_kind_of_part(part, lexicon) for part in parts]
+    parts = _parts(sentence)
+    kinds = [_kind_of_phrase(_bare(part), lexicon) for part in parts]
     content = [part for part, found in zip(parts, kinds, strict=True) if found == "statement"]
     if len(content) < len(parts):
         content = [part for part in content if not _is_address(part, lexicon)]
@@ -67,13 +73,8 @@ def _kind_of_parts(sentence: str, lexicon: Lexicon) -> Kind:
     return "question" if _asks_unmarked(sentence, content, lexicon) else "statement"
 
 
-def _kind_of_part(part: str, lexicon: Lexicon) -> Kind:
-    bare = _bare(part)
-    if len(bare) > LONGEST_PHRASE:
-        return "statement"
-    if lexicon.patterns["greetings"].fullmatch(bare):
-        return "greeting"
-    return "filler" if _fills(bare, lexicon) else "statement"
+def _parts(sentence: str) -> list[str]:
+    return [part.strip() for part in _SEGMENT.split(sentence) if part and WORD.search(part)]
 
 
 def _fills(bare: str, lexicon: Lexicon) -> bool:
@@ -82,10 +83,8 @@ def _fills(bare: str, lexicon: Lexicon) -> bool:
     words = WORD.findall(bare)
     calm = [word for word in words if not _LAUGHTER.fullmatch(word)]
     if len(calm) < len(words) and len(calm) <= LONGEST_LAUGHED:
-        return not lexicon.words["first_person"].intersection(calm) and not any(
-            char.isdecimal() for char in bare
-        )
-    return 0 < len(words) <= LONGEST_REACTION and all(lexicon.is_a(word, "filler_words") for word in words)
+        return not lexicon.words["first_person"].intersection(calm) and not _counts(bare)
+    return 0 < len(words) <= LONGEST_REACTION and lexicon.words["filler_words"].issuperset(words)
 
 
 def _exclaims(sentence: str, whole: str, lexicon: Lexicon) -> bool:
@@ -93,48 +92,41 @@ def _exclaims(sentence: str, whole: str, lexicon: Lexicon) -> bool:
     words = WORD.findall(whole)
     if not sentence.rstrip(" \"'”’»)").endswith("!") or len(words) > LONGEST_EXCLAMATION:
         return False
-    return lexicon.is_a(words[0], "exclaims") and not any(char.isdecimal() for char in whole)
+    return lexicon.is_a(words[0], "exclaims") and not _counts(whole)
+
+
+def _counts(text: str) -> bool:
+    return any(char.isdecimal() for char in text)
 
 
 def _is_address(part: str, lexicon: Lexicon) -> bool:
     """Whether a part only calls somebody: one or two capital words that say nothing."""
-    words = WORD.findall(part)
     if UNSPACED.search(part):
         return len(part) <= UNSPACED_ADDRESS or bool(_HONORED.search(part))
-    if len(words) > LONGEST_ADDRESS:
-        return False
-    return all(word[0].isupper() and not word.isupper() and not lexicon.knows(word.lower()) for word in words)
+    words = WORD.findall(part)
+    return len(words) <= LONGEST_ADDRESS and all(
+        word[0].isupper() and not word.isupper() and not lexicon.knows(word.lower()) for word in words
+    )
 
 
 def _asks_unmarked(sentence: str, content: list[str], lexicon: Lexicon) -> bool:
     """A question without its mark, as people type it: "how did it go", "你明天来吗"."""
-    last = _bare(content[-1])
-    if lexicon.patterns["question_ends"].search(last) or lexicon.patterns["request_starts"].match(last):
+    patterns, first, last = lexicon.patterns, _bare(content[0]), _bare(content[-1])
+    if patterns["question_ends"].search(last) or patterns["request_starts"].match(last):
         return True
-    if (
-        lexicon.patterns["question_starts"].match(_bare(content[0]))
-        and lexicon.code == "es"
-        and "¿" in sentence
-    ):
-        return True
-    return (
-        not _CLOSED.search(sentence)
-        and len(content) == 1
-        and bool(lexicon.patterns["question_starts"].match(last))
-    )
+    # A Spanish question may have its first mark only.
+    asks = "¿" in sentence or (len(content) == 1 and not _CLOSED.search(sentence))
+    return asks and bool(patterns["question_starts"].match(first))
 
 
 def _states_before_asking(sentence: str, lexicon: Lexicon) -> bool:
     """ "I moved to Graz last week, remember?": a fact about the speaker with a tag or a question behind it."""
-    parts = [_bare(part) for part in _SEGMENT.split(sentence) if part and WORD.search(part)]
-    if len(parts) < 2:
+    parts = [_bare(part) for part in _parts(sentence)]
+    words = WORD.findall(parts[0]) if len(parts) > 1 else []
+    if len(words) < STATED_WORDS or not lexicon.is_a(words[0], "first_person"):
         return False
-    words = WORD.findall(parts[0])
-    if len(words) < STATED_WORDS or words[0] not in lexicon.words["first_person"]:
-        return False
-    return bool(
-        lexicon.patterns["tags"].fullmatch(parts[-1]) or lexicon.patterns["question_starts"].match(parts[-1])
-    )
+    patterns = lexicon.patterns
+    return bool(patterns["tags"].fullmatch(parts[-1]) or patterns["question_starts"].match(parts[-1]))
 
 
 def _bare(text: str) -> str:

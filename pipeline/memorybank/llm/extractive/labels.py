@@ -21,17 +21,8 @@ _UNSPACED_LABEL, _UNSPACED_IN_TRANSCRIPT, _UNSPACED_ALONE = 8, 5, 4
 _NAME_WORDS = 3
 #: "de", "van" are small inside names.
 _SMALL_PART = 3
-
 #: Questions and answers as lists of them are labelled; one without the other says nothing.
-EXCHANGES = (
-    ("q", "a"),
-    ("question", "answer"),
-    ("f", "a"),
-    ("frage", "antwort"),
-    ("q", "r"),
-    ("p", "r"),
-    ("d", "r"),
-)
+EXCHANGES = ("q a", "question answer", "f a", "frage antwort", "q r", "p r", "d r")
 
 _PHRASE = re.compile("[のはが的了是]")
 
@@ -40,55 +31,49 @@ def trusted_labels(lines: Sequence[Line]) -> frozenset[str]:
     """The labels of a text that are speakers."""
     filled = [line for line in lines if not line.blank or line.label]
     labelled = [line for line in filled if line.label or line.sure]
+    labels = Counter(line.label for line in labelled if line.label)
     transcript = len(labelled) >= 2 and len(labelled) >= LABELLED_SHARE * len(filled)
+    notes = len(filled) >= NOTE_LINES and len(labelled) < NOTE_SHARE * len(filled)
     # Behind a stamp one word is a speaker, whatever it means elsewhere.
     stamped = {line.label for line in filled if line.label and line.sure and len(line.label.split()) == 1}
-    labels = Counter(line.label for line in labelled if line.label)
-    trusted = stamped | _exchange(labels)
-    notes = len(filled) >= NOTE_LINES and len(labelled) < NOTE_SHARE * len(filled)
-    return frozenset(
+    speakers = {
         label
         for label, count in labels.items()
-        if label in trusted
-        or (_is_speaker(label, transcript) and not (notes and count == 1 and _is_heading(label)))
-    )
+        if _is_known(label) or (not (notes and count == 1) and _is_speaker(label, transcript))
+    }
+    return frozenset(speakers | stamped | _exchange(labels))
 
 
 def _exchange(labels: Collection[str]) -> set[str]:
     """The labels of questions and answers, where a text has both."""
     by_name = {label.lower(): label for label in labels}
-    return {by_name[name] for pair in EXCHANGES if set(pair) <= by_name.keys() for name in pair}
+    pairs = (pair.split() for pair in EXCHANGES)
+    return {by_name[name] for pair in pairs if set(pair) <= by_name.keys() for name in pair}
 
 
-def _is_heading(label: str) -> bool:
-    """Whether a label that stands alone among notes is nothing known as a speaker."""
-    return role_of(label) is None and label.lower() not in given_names()
+def _is_known(label: str) -> bool:
+    """Whether a label is a role or a first name; the fields at the head of a message never speak."""
+    low = label.lower()
+    return low not in words_of("und", "fields") and (role_of(label) is not None or low in given_names())
 
 
 def _is_speaker(label: str, transcript: bool) -> bool:
-    if label.lower() in words_of("en", "fields"):
-        return False
-    if role_of(label) is not None or label.lower() in given_names():
-        return True
     if UNSPACED.search(label):
         return _is_unspaced_speaker(label, transcript)
     words = [word.strip(".'’-").lower() for word in label.split()]
+    if label.lower() in words_of("und", "fields"):
+        return False
     if _has_ordinary_word(words):
-        return transcript and len(words) == 1 and label[0].isupper() and _may_be_name(words[0])
+        named = any(words[0] in words_of(code, "ambiguous_names") for code in ("en", "fr", "es"))
+        return transcript and len(words) == 1 and label[0].isupper() and named
     if label[0].isupper() and len(words) <= _NAME_WORDS:
         return all(word[:1].isupper() or len(word) <= _SMALL_PART for word in label.split())
-    if len(words) > 1 or not label.isalpha() or len(label) < 2:
-        return False
-    return label.lower() not in words_of("en", "acronyms")
+    return len(words) == 1 and label.isalpha() and len(label) > 1 and label not in words_of("en", "acronyms")
 
 
 def _has_ordinary_word(words: Sequence[str]) -> bool:
     lexicons = [lexicon_of(code) for code in ("en", "de", "fr", "es")]
     return any(word and any(lexicon.is_ordinary(word) for lexicon in lexicons) for word in words)
-
-
-def _may_be_name(word: str) -> bool:
-    return any(word in words_of(code, "ambiguous_names") for code in ("en", "fr", "es"))
 
 
 def _is_unspaced_speaker(label: str, transcript: bool) -> bool:

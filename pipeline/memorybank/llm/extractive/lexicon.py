@@ -101,7 +101,7 @@ def _is_inflected(lexicon: Lexicon, word: str) -> bool:
 
 def words_of(code: str, name: str) -> frozenset[str]:
     """One list of a language."""
-    return _lexicon(code).words[name]
+    return lexicon_of(code).words[name]
 
 
 @cache

@@ -29,7 +29,7 @@ _LABEL = re.compile(
 )
 _HEADING = re.compile(r"\s*#{1,6}\s+\S|\s*[=\-_*~]{3,}\s*$|\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _between(fences: Sequence[int]) -> set[int]:
 def _title(line: Line, written: str) -> Line:
     """A heading as a line of its own, where it is more than a label or a date."""
     words = written.strip().lstrip("#").strip()
-    if len(_WORD.findall(words)) <= LABEL_WORDS or date_of_line(written) is not None:
+    if len(_LETTERS.findall(words)) <= LABEL_WORDS or date_of_line(written) is not None:
         return line
     return replace(line, text=words, parts=False)
 
@@ -121,7 +121,7 @@ def date_of_line(text: str) -> datetime | None:
     spans = find_times(text, None)
     if len(spans) != 1 or spans[0].grain not in ("day", "instant"):
         return None
-    beside = _WORD.findall(text.replace(spans[0].text, " ").lower())
+    beside = _LETTERS.findall(text.replace(spans[0].text, " ").lower())
     return spans[0].start if all(word in words_of("en", "beside_dates") for word in beside) else None
 
 

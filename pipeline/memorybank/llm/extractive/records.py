@@ -1,7 +1,7 @@
 """Turns given as JSON: an array, an object that holds one, or one object a line."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,9 +21,9 @@ def read_records(text: str) -> list[Turn] | None:
     if stripped[:1] not in ("[", "{"):
         return None
     try:
-        return _turns(json.loads(stripped), None)
+        return list(_turns(json.loads(stripped), None)) or None
     except (ValueError, RecursionError):
-        return _read_lines(text)
+        return _read_lines(stripped)
 
 
 def _read_lines(text: str) -> list[Turn] | None:
@@ -32,68 +32,47 @@ def _read_lines(text: str) -> list[Turn] | None:
         records = [json.loads(line.strip().rstrip(",")) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):
         return None
-    if not all(isinstance(record, Mapping) for record in records):
-        return None
-    return [turn for record in records if (turn := _turn(record, None)) is not None] or None
+    return list(_turns(records, None)) or None if all(isinstance(each, Mapping) for each in records) else None
 
 
-def _turns(value: Any, said: datetime | None) -> list[Turn] | None:
-    if isinstance(value, Mapping):
+def _turns(value: Any, said: datetime | None) -> Iterator[Turn]:
+    if isinstance(value, str):
+        yield Turn(value, said=said)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _turns(each, said)
+    elif isinstance(value, Mapping):
         said = _time(value) or said
-        for key in _LIST_KEYS:
-            if isinstance(value.get(key), list):
-                return _turns(value[key], said)
-        turn = _turn(value, said)
-        return [turn] if turn is not None else None
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return None
-    found: list[Turn] = []
-    for record in value:
-        if isinstance(record, Mapping) and any(isinstance(record.get(key), list) for key in _LIST_KEYS):
-            found += _turns(record, said) or []
-        elif isinstance(record, Mapping) and (turn := _turn(record, said)) is not None:
-            found.append(turn)
-        elif isinstance(record, str):
-            found.append(Turn(record, said=said))
-    return found or None
+        inner = next((value[key] for key in _LIST_KEYS if isinstance(value.get(key), list)), None)
+        yield from _turns(inner, said) if inner is not None else _turn(value, said)
 
 
-def _turn(record: Mapping[str, Any], said: datetime | None) -> Turn | None:
+def _turn(record: Mapping[str, Any], said: datetime | None) -> Iterator[Turn]:
+    """The turn of a record that says something."""
     text = next((_content(record[key]) for key in _TEXT_KEYS if record.get(key)), "")
-    if not text.strip():
-        return None
-    role = _label(record, _ROLE_KEYS)
-    speaker = _label(record, _SPEAKER_KEYS) or (role if role and role.lower() in ROLES else None)
-    known = role.lower() if role and role.lower() in ROLES else role_of(speaker)
-    return Turn(text, speaker, known, _time(record) or said)
+    role = _label(record, _ROLE_KEYS).lower()
+    speaker = _label(record, _SPEAKER_KEYS) or (_label(record, _ROLE_KEYS) if role in ROLES else None)
+    if text.strip():
+        yield Turn(text, speaker, role if role in ROLES else role_of(speaker), said)
 
 
-def _label(record: Mapping[str, Any], keys: Sequence[str]) -> str | None:
-    for key in keys:
-        value = record.get(key)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    return None
+def _label(record: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """The first of these keys that holds text; empty if none does."""
+    values = (record.get(key) for key in keys)
+    return next((value.strip() for value in values if isinstance(value, str) and value.strip()), "")
 
 
 def _time(record: Mapping[str, Any]) -> datetime | None:
     value = _label(record, _TIME_KEYS)
-    if not value:
-        return None
     try:
-        return parse_stamp(value)
+        return parse_stamp(value) if value else None
     except ValueError:
-        spans = find_times(value, None)
-        return spans[0].start if spans else None
+        return next((span.start for span in find_times(value, None)), None)
 
 
 def _content(value: Any) -> str:
     """Plain text, or the text parts of a message in parts."""
-    if isinstance(value, str):
-        return value
     if isinstance(value, list):
-        return "\n".join(part for part in map(_content, value) if part)
-    if isinstance(value, Mapping):
-        inner = value.get("text")
-        return inner if isinstance(inner, str) else ""
-    return ""
+        return "\n".join(filter(None, map(_content, value)))
+    inner = value.get("text") if isinstance(value, Mapping) else value
+    return inner if isinstance(inner, str) else ""

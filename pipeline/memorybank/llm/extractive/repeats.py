@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from memorybank.llm.extractive.finding import Finding
 from memorybank.llm.extractive.lexicon import lexicon_of
+from memorybank.llm.extractive.tokens import words_in
 from memorybank.text import terms
 
 #: Two sentences of a speaker say the same if they share that much of their words (Jaccard index of terms).
 SAME_SHARE = 0.7
-#: A text of at least so many words that has fewer different ones than this share is a loop.
-LOOP_WORDS, LOOP_SHARE = 40, 0.2
+#: A text of at least so many words that has fewer different ones than this share is a loop; only so many count.
+LOOP_WORDS, LOOP_SHARE, COUNTED_WORDS = 40, 0.2, 400
 #: No word is longer; what is, is data.
 LONGEST_WORD = 200
 
@@ -27,82 +27,49 @@ def is_degenerate(sentence: str) -> bool:
     words = _WORD.findall(sentence.lower())
     if len(words) == 1 and len(words[0]) > LONGEST_WORD:
         # A text without spaces: its characters are looked at in pairs.
-        word = words[0]
-        words = [word[at : at + 2] for at in range(len(word) - 1)]
-    return len(words) >= LOOP_WORDS and len(set(words)) < LOOP_SHARE * min(len(words), 400)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What makes a finding comparable."""
-
-    speaker: str | None
-    day: object
-    terms: frozenset[str]
-    numbers: frozenset[str]
-    names: frozenset[str]
-    negations: int
+        words = list(map("".join, zip(words[0], words[0][1:], strict=False)))
+    return len(words) >= LOOP_WORDS and len(set(words)) < LOOP_SHARE * min(len(words), COUNTED_WORDS)
 
 
 def without_repeats(findings: Sequence[Finding], language: str) -> list[Finding]:
     """The findings without restatements by the same speaker on the same day; of two, the longer stays."""
-    kept: list[tuple[Finding, _Said]] = []
-    by_term: dict[str, list[int]] = {}
+    kept: list[Finding] = []
+    kept_terms: list[frozenset[str]] = []
+    places: dict[object, dict[str, list[int]]] = {}
     for finding in findings:
-        said = _said(finding, language)
-        at = _same(said, kept, by_term)
+        body = finding.text.removeprefix(f"{finding.speaker}: ")
+        said = frozenset(terms(body)) or frozenset(("",))
+        by_term = places.setdefault(_told(finding, body, language), {})
+        at = _same(said, kept_terms, by_term)
         if at is None:
-            for term in said.terms:
-                by_term.setdefault(term, []).append(len(kept))
-            kept.append((finding, said))
-        elif len(said.terms) > len(kept[at][1].terms):
-            kept[at] = (finding, said)
-            for term in said.terms:
-                by_term.setdefault(term, []).append(at)
-    return [finding for finding, _ in kept]
+            at = len(kept)
+            kept.append(finding)
+            kept_terms.append(said)
+        elif len(said) > len(kept_terms[at]):
+            kept[at], kept_terms[at] = finding, said
+        else:
+            continue
+        for term in said:
+            by_term.setdefault(term, []).append(at)
+    return kept
 
 
-def _said(finding: Finding, language: str) -> _Said:
-    body = finding.text
-    if finding.speaker is not None:
-        body = body.removeprefix(f"{finding.speaker}: ")
+def _told(finding: Finding, body: str, language: str) -> object:
+    """What two findings must have in common to say the same: who, when, numbers, names, and how often "not"."""
     negations = lexicon_of(language).words["negations"]
-    words = _WORD.findall(body.lower().replace("’", "'"))
-    count = sum(word in negations or word.endswith("n't") for word in words)
     if language in ("zh", "ja"):
         count = sum(body.count(word) for word in negations)
+    else:
+        count = sum(word in negations or word.endswith("n't") for word in words_in(body))
     day = finding.mentioned.date() if finding.mentioned else None
-    return _Said(
-        finding.speaker,
-        day,
-        frozenset(terms(body)),
-        frozenset(_NUMBER.findall(body)),
-        frozenset(finding.entities),
-        count,
-    )
+    return finding.speaker, day, frozenset(_NUMBER.findall(body)), frozenset(finding.entities), count
 
 
-def _same(said: _Said, kept: Sequence[tuple[Finding, _Said]], by_term: dict[str, list[int]]) -> int | None:
+def _same(said: frozenset[str], kept: Sequence[frozenset[str]], by_term: dict[str, list[int]]) -> int | None:
     """The place of a finding that says the same, looked for among those that share a term."""
-    if not said.terms:
-        return next((at for at, (_, other) in enumerate(kept) if other == said), None)
-    rare = sorted(said.terms, key=lambda term: len(by_term.get(term, ())))
+    rare = sorted(said, key=lambda term: len(by_term.get(term, ())))
     # With a share of at least 0.7 the two have one of the rarest terms in common.
-    candidates = {at for term in rare[: len(rare) // 2 + 1] for at in by_term.get(term, ())}
-    for at in sorted(candidates):
-        if _agree(said, kept[at][1]):
-            return at
-    return None
-
-
-def _agree(one: _Said, other: _Said) -> bool:
-    if (one.speaker, one.day, one.numbers, one.names, one.negations) != (
-        other.speaker,
-        other.day,
-        other.numbers,
-        other.names,
-        other.negations,
-    ):
-        return False
-    shared = len(one.terms & other.terms)
-    return shared >= SAME_SHARE * len(one.terms | other.terms)
+    near = {at for term in rare[: len(rare) // 2 + 1] for at in by_term.get(term, ())}
+    return next(
+        (at for at in sorted(near) if len(said & kept[at]) >= SAME_SHARE * len(said | kept[at])), None
+    )
