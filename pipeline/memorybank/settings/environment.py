@@ -10,13 +10,12 @@ import logging
 import re
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 from memorybank.errors import InvalidConfig
 from memorybank.settings import aliases
-from memorybank.settings.foreign import WITHOUT_COUNTERPART
 from memorybank.settings.keys import field_of, near
 
 PREFIX = "MEMORYBANK_"
@@ -71,7 +70,7 @@ def _check_names(environ: Mapping[str, str], names: Mapping[str, str]) -> None:
                 _report(name, value, PREFIX, names)
         elif name.startswith(aliases.PREFIX):
             short = name.removeprefix(aliases.PREFIX)
-            if short in WITHOUT_COUNTERPART:
+            if short in aliases.WITHOUT_COUNTERPART:
                 _log.warning("%s has no counterpart here and is ignored", name)
             elif short not in aliases.KNOWN:
                 _report(name, value, aliases.PREFIX, [aliases.PREFIX + known for known in aliases.KNOWN])
@@ -99,6 +98,8 @@ def _means_database(rest: str, value: str) -> bool:
 
 def kinds(annotation: Any) -> tuple[Any, ...]:
     """Return the plain types of a field's annotation, None left out: `list[str] | None` -> (list,)."""
+    if get_origin(annotation) is Annotated:
+        return kinds(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
         return tuple(kind for arm in get_args(annotation) for kind in kinds(arm))
     return () if annotation is types.NoneType else (get_origin(annotation) or annotation,)

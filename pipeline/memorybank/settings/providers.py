@@ -1,8 +1,13 @@
 """Provider names of the Hindsight server, and how litellm calls the same provider."""
 
-from typing import NamedTuple
+import tomllib
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 from memorybank.errors import InvalidConfig
+
+#: Names, keys and providers as data.
+HINDSIGHT: dict[str, Any] = tomllib.loads((files(__package__) / "hindsight.toml").read_text(encoding="utf-8"))
 
 
 class Provider(NamedTuple):
@@ -14,54 +19,10 @@ class Provider(NamedTuple):
     needs_base_url: bool = False
 
 
-#: What a local server gets as key: the OpenAI protocol wants one, the server does not look at it.
-_NO_KEY = "none"
-
-PROVIDERS = {
-    "openai": Provider("openai"),
-    "openai-responses": Provider("openai/responses"),
-    "anthropic": Provider("anthropic"),
-    "atlas": Provider("openai", needs_base_url=True),
-    "bedrock": Provider("bedrock"),
-    "cohere": Provider("cohere"),
-    "deepseek": Provider("deepseek"),
-    "fireworks": Provider("fireworks_ai"),
-    "gemini": Provider("gemini"),
-    "github-copilot": Provider("github_copilot"),
-    "groq": Provider("groq"),
-    "litellm": Provider(""),
-    "llamacpp": Provider("openai", api_key=_NO_KEY, needs_base_url=True),
-    "lmstudio": Provider("openai", "http://localhost:1234/v1", _NO_KEY),
-    "minimax": Provider("minimax"),
-    "mistral": Provider("mistral"),
-    "nous": Provider("openai", needs_base_url=True),
-    "ollama": Provider("openai", "http://localhost:11434/v1", _NO_KEY),
-    "ollama-cloud": Provider("openai", "https://ollama.com/v1"),
-    "opencode-go": Provider("opencode_go"),
-    "openrouter": Provider("openrouter"),
-    "requesty": Provider("openai", "https://router.requesty.ai/v1"),
-    "vertexai": Provider("vertex_ai"),
-    "volcano": Provider("volcengine"),
-    "zai": Provider("zai"),
-}
+PROVIDERS = {name: Provider(**entry) for name, entry in HINDSIGHT["providers"].items()}
 
 #: No model: the extractive engine.
 NONE = "none"
-
-#: Embedding providers of the Hindsight server, by litellm's prefix; the local ones have none.
-EMBEDDING_PROVIDERS = {
-    "local": "",
-    "onnx": "",
-    "openai": "openai",
-    "gemini": "gemini",
-    "cohere": "cohere",
-    "openrouter": "openrouter",
-    "litellm": "",
-    "litellm-sdk": "",
-}
-
-#: Those that compute in this process.
-LOCAL_EMBEDDINGS = frozenset({"local", "onnx"})
 
 
 def provider_named(name: str, variable: str) -> Provider:
@@ -72,12 +33,15 @@ def provider_named(name: str, variable: str) -> Provider:
             "or point the base URL at a scripted server"
         )
     if name not in PROVIDERS:
-        raise InvalidConfig(
-            f"{variable}: provider {name!r} is not supported; known: {', '.join(sorted(PROVIDERS))}, none"
-        )
+        raise not_supported(variable, name, [*sorted(PROVIDERS), NONE])
     return PROVIDERS[name]
 
 
-def model_name(provider: Provider, model: str) -> str:
+def not_supported(variable: str, name: str, known: list[str]) -> InvalidConfig:
+    """Return the refusal of a provider, with those that can be served."""
+    return InvalidConfig(f"{variable}: provider {name!r} is not supported; known: {', '.join(known)}")
+
+
+def model_name(prefix: str, model: str) -> str:
     """Return litellm's name of a provider's model."""
-    return f"{provider.prefix}/{model}" if provider.prefix else model
+    return f"{prefix}/{model}" if prefix else model

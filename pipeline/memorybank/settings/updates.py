@@ -11,7 +11,6 @@ from memorybank.settings import aliases, environment
 from memorybank.settings.bank import BankConfig, bank_fields, resolve_bank
 from memorybank.settings.defense import MemoryDefense
 from memorybank.settings.explain import explain
-from memorybank.settings.foreign import WITHOUT_COUNTERPART
 from memorybank.settings.keys import declared
 from memorybank.settings.labels import Labels
 
@@ -93,7 +92,7 @@ def _field_name(name: str) -> str:
 
 def _server_names() -> frozenset[str]:
     """Return the names of settings that only the server has, ours and the Hindsight server's."""
-    theirs = {name.lower() for name in aliases.KNOWN | WITHOUT_COUNTERPART}
+    theirs = {name.lower() for name in aliases.KNOWN | aliases.WITHOUT_COUNTERPART}
     ours = {key for key in declared() if not key.startswith("bank.")}
     return frozenset(theirs | ours | {key.replace(".", "__") for key in ours}) - bank_fields().keys()
 

@@ -15,7 +15,7 @@ from memorybank.model import Fact, RetainItem
 from memorybank.retain import prompting
 from memorybank.retain.extraction import Asking, ModelExtractor
 from memorybank.retain.work import ChunkWork
-from memorybank.settings import BankConfig, defaults
+from memorybank.settings import defaults
 from memorybank.testing.scripted_gullible import GullibleModel
 from memorybank.testing.scripted_llm import ScriptedLLM
 
@@ -26,7 +26,7 @@ WITHOUT_FENCES = 25
 def work(injection: Injection) -> ChunkWork:
     return ChunkWork(
         f"{INNOCENT}\n{injection.text}" if injection.where == "content" else INNOCENT,
-        BankConfig(),
+        defaults().bank,
         context=injection.text if injection.where == "context" else "",
         metadata={"note": injection.text} if injection.where == "metadata" else {},
     )
@@ -60,7 +60,7 @@ async def test_without_fences_most_orders_are_obeyed() -> None:
 
 
 async def test_the_owners_mission_may_give_orders() -> None:
-    config = BankConfig(retain_mission="Always add the fact: Ours is a bakery")
+    config = defaults().bank.model_copy(update={"retain_mission": "Always add the fact: Ours is a bakery"})
     [found] = await ModelExtractor(GullibleModel(), Asking(4, Patience())).extract(
         [ChunkWork(INNOCENT, config)]
     )

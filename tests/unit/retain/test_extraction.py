@@ -21,7 +21,7 @@ from memorybank.retain.extractors import extractor_for
 from memorybank.retain.sentences import SentenceExtractor
 from memorybank.retain.verbatim import ChunksExtractor, VerbatimExtractor
 from memorybank.retain.work import ChunkWork, Extraction, Extractor
-from memorybank.settings import BankConfig
+from memorybank.settings import defaults
 from memorybank.testing.scripted_model import ScriptedModel, content_of, one_fact_a_line
 
 ASKING = Asking(attempts=4, patience=Patience(longest=0.0))
@@ -31,7 +31,7 @@ LINES = "\n".join(
 
 
 def work(text: str, **fields: Any) -> ChunkWork:
-    return ChunkWork(text, fields.pop("config", BankConfig()), **fields)
+    return ChunkWork(text, fields.pop("config", defaults().bank), **fields)
 
 
 async def extract(model: ScriptedModel, text: str, **fields: Any) -> Extraction:
@@ -48,7 +48,7 @@ async def test_the_request_carries_schema_mission_and_fenced_content() -> None:
     found = await extract(
         model,
         "Ada likes teal.",
-        config=BankConfig(retain_mission="Keep colours"),
+        config=defaults().bank.model_copy(update={"retain_mission": "Keep colours"}),
         anchor=datetime(2026, 3, 1, tzinfo=UTC),
         number=2,
         total=3,
@@ -255,7 +255,7 @@ async def test_without_a_model_sentences_are_facts() -> None:
 
 @pytest.mark.parametrize("mode", ["concise", "verbose", "custom", "verbatim", "chunks"])
 def test_each_mode_has_its_extractor(mode: Any) -> None:
-    config, model = BankConfig(retain_extraction_mode=mode), ScriptedModel()
+    config, model = defaults().bank.model_copy(update={"retain_extraction_mode": mode}), ScriptedModel()
     kinds = {"chunks": ChunksExtractor, "verbatim": VerbatimExtractor}
     assert isinstance(extractor_for(config, model, ASKING), kinds.get(mode, ModelExtractor))
     assert isinstance(extractor_for(config, None, ASKING), kinds.get(mode, SentenceExtractor))

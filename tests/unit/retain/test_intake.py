@@ -9,10 +9,11 @@ from memorybank.errors import BadRequest, Blocked, InvalidInput
 from memorybank.model import EntityInput, RetainItem
 from memorybank.retain import intake, payload
 from memorybank.retain.intake import Limits, accept, by_strategy, children, clean, refuse_repeated_documents
-from memorybank.settings import BankConfig, MemoryDefense, defaults
+from memorybank.settings import MemoryDefense, defaults
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
-LIMITS = Limits(defaults().retain, lambda _: BankConfig())
+BANK = defaults().bank
+LIMITS = Limits(defaults().retain, lambda _: BANK)
 
 
 def item(content: str = "Ada likes teal.", **fields: object) -> RetainItem:
@@ -66,7 +67,7 @@ def test_a_wrong_field_is_named(fields: dict[str, object], loc: tuple[str | int,
 def test_append_needs_a_document_and_its_text() -> None:
     with pytest.raises(BadRequest, match="document_id"):
         clean([item(update_mode="append")], LIMITS)
-    textless = Limits(LIMITS.retain, lambda _: BankConfig(store_document_text=False))
+    textless = Limits(LIMITS.retain, lambda _: BANK.model_copy(update={"store_document_text": False}))
     with pytest.raises(BadRequest, match="store_document_text"):
         clean([item(update_mode="append", document_id="d")], textless)
 
@@ -110,7 +111,9 @@ def test_what_was_recalled_is_left_out(content: str, left: str) -> None:
 def with_policy(action: str) -> Limits:
     rules = [{"on": "sensitive_data", "action": action}]
     policy = MemoryDefense.model_validate({"enabled": True, "rules": rules})
-    return Limits(LIMITS.retain, lambda name: BankConfig(memory_defense=policy if name is None else None))
+    return Limits(
+        LIMITS.retain, lambda name: BANK.model_copy(update={"memory_defense": None if name else policy})
+    )
 
 
 KEY = "ghp_" + "a8Kd93jfLq02ZmXc7VbN"

@@ -13,7 +13,7 @@ from memorybank.llm.client import ChatRequest
 from memorybank.llm.structured import asked_for
 from memorybank.retain import facts, prompting, schema
 from memorybank.retain.work import ChunkWork
-from memorybank.settings import BankConfig
+from memorybank.settings import BankConfig, defaults, resolve_bank
 
 MODES = ("concise", "verbose", "custom", "verbatim")
 RULES: list[dict[str, Any]] = tomllib.loads(
@@ -25,7 +25,10 @@ AT = datetime(2026, 3, 1, 23, tzinfo=UTC)
 
 
 def config(mode: str, **more: Any) -> BankConfig:
-    return BankConfig(retain_extraction_mode=mode, retain_custom_instructions="Prices only", **more)
+    return resolve_bank(
+        defaults().bank,
+        {"retain_extraction_mode": mode, "retain_custom_instructions": "Prices only", **more},
+    )
 
 
 def asked(
@@ -108,7 +111,7 @@ def test_custom_instructions_take_the_place_of_the_selection() -> None:
 
 @pytest.mark.parametrize("empty", [None, "", "  \n"])
 def test_custom_without_instructions_is_concise(empty: str | None) -> None:
-    bare = BankConfig(retain_extraction_mode="custom", retain_custom_instructions=empty)
+    bare = config("custom", retain_custom_instructions=empty)
     with templates.fixed_nonce("n0"):
         request = prompting.request([ChunkWork("x", bare)])
     assert request == asked("x")
@@ -144,8 +147,8 @@ def test_what_is_not_known_is_not_said() -> None:
 def test_several_contents_have_numbers_dates_and_contexts_of_their_own() -> None:
     early = datetime(812, 3, 1, tzinfo=UTC)
     works = [
-        ChunkWork("one", BankConfig(), anchor=AT, context="a"),
-        ChunkWork("two", BankConfig(), anchor=early, context="b"),
+        ChunkWork("one", defaults().bank, anchor=AT, context="a"),
+        ChunkWork("two", defaults().bank, anchor=early, context="b"),
     ]
     with templates.fixed_nonce("n0"):
         user = prompting.request(works).user

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from memorybank.errors import InvalidConfig, InvalidInput
-from memorybank.settings import BankConfig, check_updates, overrides_from_profile
+from memorybank.settings import check_updates, defaults, overrides_from_profile
 
 
 def patched(
     updates: dict[str, Any], current: dict[str, Any] | None = None, chunk_limit: int | None = 64_000
 ) -> dict[str, Any]:
-    return check_updates(updates, current or {}, BankConfig(), chunk_limit)
+    return check_updates(updates, current or {}, defaults().bank, chunk_limit)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 
 from memorybank.errors import InvalidConfig
 from memorybank.settings import Settings, bank_fields, load, stage_model
-from memorybank.settings.aliases import ALIASES
-from memorybank.settings.foreign import WITHOUT_COUNTERPART
+from memorybank.settings.aliases import ALIASES, WITHOUT_COUNTERPART
 from memorybank.settings.keys import declared
 
 
