@@ -45,6 +45,8 @@ class Disposition(NamedTuple):
 class BankConfig(Section):
     """What can be set for each bank; the server's `[bank]` table gives the defaults of all banks."""
 
+    rising = ("recall_budget_min", "recall_budget_max")
+
     retain_mission: str | None = None
     retain_extraction_mode: ExtractionMode
     retain_custom_instructions: str | None = None
@@ -92,12 +94,6 @@ class BankConfig(Section):
     llm_output_language: str | None = None
     llm_gemini_safety_settings: list[Any] | None = None
     memory_defense: MemoryDefense | None = None
-
-    @model_validator(mode="after")
-    def _budget_range(self) -> Self:
-        if self.recall_budget_min > self.recall_budget_max:
-            raise ValueError("recall_budget_min must be at most recall_budget_max")
-        return self
 
     @model_validator(mode="after")
     def _countable(self) -> Self:

@@ -1,8 +1,8 @@
 """Which language model to call and how: `[llm]` for all stages, `[<stage>.llm]` for one."""
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from memorybank.settings.section import Section
 
@@ -14,6 +14,8 @@ STAGES: tuple[Stage, ...] = ("retain", "reflect", "consolidation")
 class LlmSettings(Section):
     """The model of a stage, resolved; `model` in litellm's form, provider/name, empty = extractive engine."""
 
+    rising = ("backoff_seconds", "backoff_cap_seconds")
+
     model: str
     base_url: str
     api_key: str = Field(repr=False)
@@ -24,12 +26,6 @@ class LlmSettings(Section):
     backoff_seconds: float = Field(gt=0)
     backoff_cap_seconds: float = Field(gt=0)
     extra_body: dict[str, Any]
-
-    @model_validator(mode="after")
-    def _backoff_range(self) -> Self:
-        if self.backoff_seconds > self.backoff_cap_seconds:
-            raise ValueError("backoff_seconds must be at most backoff_cap_seconds")
-        return self
 
     @property
     def extractive(self) -> bool:

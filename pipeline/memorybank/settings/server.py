@@ -35,17 +35,13 @@ def _database_url(raw: Any) -> Any:
 class DatabaseSettings(Section):
     """Where PostgreSQL is and how this process talks to it."""
 
+    rising = ("pool_min", "pool_max")
+
     url: Annotated[str, BeforeValidator(_database_url)] = Field(repr=False)
     pool_min: int = Field(ge=0)
     pool_max: int = Field(ge=1)
     acquire_timeout_seconds: float = Field(gt=0)
     statement_timeout_seconds: float = Field(gt=0)
-
-    @model_validator(mode="after")
-    def _pool_range(self) -> Self:
-        if self.pool_min > self.pool_max:
-            raise ValueError("pool_min must be at most pool_max")
-        return self
 
     @property
     def embedded(self) -> bool:
@@ -67,6 +63,9 @@ class ServerSettings(Section):
 class WorkerSettings(Section):
     """How background work is claimed, kept alive and given up."""
 
+    climbing = ("heartbeat_seconds", "dead_seconds", "lease_seconds")
+    rising = ("round_seconds", "round_cap_seconds")
+
     concurrency: int = Field(ge=1)
     max_attempts: int = Field(ge=1)
     retry_seconds: float = Field(ge=0)
@@ -78,16 +77,6 @@ class WorkerSettings(Section):
     round_seconds: float = Field(gt=0)
     round_cap_seconds: float = Field(gt=0)
     grace_seconds: float = Field(ge=0)
-
-    @model_validator(mode="after")
-    def _order(self) -> Self:
-        if not self.heartbeat_seconds < self.dead_seconds < self.lease_seconds:
-            raise ValueError(
-                "heartbeat_seconds must be below dead_seconds, and dead_seconds below lease_seconds"
-            )
-        if self.round_seconds > self.round_cap_seconds:
-            raise ValueError("round_seconds must be at most round_cap_seconds")
-        return self
 
 
 class RetainSettings(Section):

@@ -36,7 +36,13 @@ _JSON: dict[Any, tuple[str, tuple[type, ...]]] = {
 #: What PostgreSQL cannot store as text.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
-_LABELS = TypeAdapter[Any](Labels)
+#: Fields with a shape of their own: its type, and how a wrong one is refused.
+_SHAPES: dict[str, tuple[TypeAdapter[Any], type[InvalidInput], str, tuple[str, ...]]] = {
+    "entity_labels": (TypeAdapter(Labels), InvalidConfig, "Invalid entity_labels format", ("entity_labels",)),
+    "memory_defense": (
+        TypeAdapter(MemoryDefense), InvalidInput, "Invalid memory_defense policy", ("body", "updates", "memory_defense")
+    ),
+}  # fmt: skip
 
 _TRAITS = ("skepticism", "literalism", "empathy")
 
@@ -90,11 +96,11 @@ def _field_name(name: str) -> str:
     return name.lower()
 
 
-def _server_names() -> frozenset[str]:
-    """Return the names of settings that only the server has, ours and the Hindsight server's."""
-    theirs = {name.lower() for name in aliases.KNOWN | aliases.WITHOUT_COUNTERPART}
-    ours = {key for key in declared() if not key.startswith("bank.")}
-    return frozenset(theirs | ours | {key.replace(".", "__") for key in ours}) - bank_fields().keys()
+def _is_server_name(name: str) -> bool:
+    """Whether only the server has a setting of that name, ours or the Hindsight server's."""
+    key = name.replace("__", ".")
+    ours = key in declared() and not key.startswith("bank.")
+    return ours or name.upper() in aliases.KNOWN | aliases.WITHOUT_COUNTERPART
 
 
 def _check_names(named: Mapping[str, Any]) -> None:
@@ -103,7 +109,7 @@ def _check_names(named: Mapping[str, Any]) -> None:
     credentials = [name for name in foreign if _CREDENTIAL.search(name)]
     if credentials:
         raise InvalidConfig(f"Cannot set credential fields via API: {credentials}", value=credentials)
-    static = [name for name in foreign if name in _server_names()]
+    static = [name for name in foreign if _is_server_name(name)]
     if static:
         raise InvalidConfig(f"Cannot override static (server-level) fields: {static}", value=static)
     if foreign:
@@ -116,15 +122,19 @@ def _checked(name: str, value: Any) -> Any:
         return None
     if any(_UNSTORABLE.search(text) for text in _texts(value)):
         raise InvalidConfig(f"{name} must not contain NUL or lone surrogates", loc=(name,))
-    if name == "entity_labels":
-        return _labels(value)
-    if name == "memory_defense":
-        return _defense(value)
+    if name in _SHAPES:
+        shape, refusal, words, place = _SHAPES[name]
+        try:
+            return shape.validate_python(value)
+        except ValidationError as error:
+            raise refusal(f"{words}: {explain(error.errors()[0])}", loc=place) from error
     kind = environment.kinds(bank_fields()[name].annotation)[0]
     word, allowed = _JSON[kind]
     if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
         raise InvalidConfig(f"{name} must be {word}, got {type(value).__name__}", loc=(name,))
-    return _strategies(value) if name == "retain_strategies" else value
+    if name == "retain_strategies" and isinstance(value, dict):
+        return {strategy: _strategy(strategy, fields) for strategy, fields in value.items()}
+    return value
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -140,29 +150,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _labels(value: Any) -> Any:
-    try:
-        return _LABELS.validate_python(value)
-    except ValidationError as error:
-        reason = explain(error.errors()[0])
-        raise InvalidConfig(f"Invalid entity_labels format: {reason}", loc=("entity_labels",)) from error
-
-
-def _defense(value: Any) -> MemoryDefense:
-    try:
-        return MemoryDefense.model_validate(value)
-    except ValidationError as error:
-        reason = explain(error.errors()[0])
-        place = ("body", "updates", "memory_defense")
-        raise InvalidInput(f"Invalid memory_defense policy: {reason}", loc=place) from error
-
-
-def _strategies(value: Any) -> dict[str, dict[str, Any]]:
-    """Return the strategies with field names and shapes checked, as plain JSON."""
-    return {name: _strategy(name, fields) for name, fields in value.items()}
-
-
 def _strategy(name: str, fields: Any) -> dict[str, Any]:
+    """Return a strategy with field names and shapes checked, as plain JSON."""
     if not name.strip():
         raise _refused_strategy(name, "the name is empty")
     if not isinstance(fields, dict):
@@ -173,14 +162,11 @@ def _strategy(name: str, fields: Any) -> dict[str, Any]:
         raise _refused_strategy(name, f"cannot hold {nested}")
     try:
         _check_names(named)
-        return {field: _plain(_checked(field, value)) for field, value in named.items()}
+        checked = {field: _checked(field, value) for field, value in named.items()}
     except InvalidInput as error:
         raise _refused_strategy(name, error.message) from error
-
-
-def _plain(value: Any) -> Any:
-    """Return shaped values (labels, policies) as JSON again: a strategy is kept as plain JSON."""
-    return TypeAdapter(Any).dump_python(value, mode="json")
+    plain: dict[str, Any] = TypeAdapter(dict[str, Any]).dump_python(checked, mode="json")
+    return plain
 
 
 def _refused_strategy(name: str, reason: str) -> InvalidConfig:

@@ -57,7 +57,7 @@ def test_a_missing_or_broken_overlay_is_an_error(tmp_path: Path) -> None:
             r"unknown key recall.weights.lexial \(did you mean recall.weights.lexical",
         ),
         ("sources = 1\n", "unknown key sources"),
-        ("[worker]\nlease_seconds = 4\n", r"worker: heartbeat_seconds must be below dead_seconds, and dead"),
+        ("[worker]\nlease_seconds = 4\n", r"worker: dead_seconds must be below lease_seconds"),
         ("[bank]\nretain_chunk_size = 64_000\n", "must be below retain.llm.max_output_tokens"),
         ("[llm]\ntimeout_seconds = 0\n", r"llm.timeout_seconds must be greater than 0 \(from .*local.toml\)"),
         ("[recall]\nbm25_b = nan\n", "recall.bm25_b must be"),
