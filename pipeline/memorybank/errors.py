@@ -1,24 +1,4 @@
-"""Every error of memorybank.
-
-MemoryBankError                     500  internal
-├── InvalidInput                    422  invalid_input         a field is wrong; names where
-│   ├── Blocked                     422  blocked               memory defense lets no item through; names each
-│   ├── InvalidConfig               400  invalid_config        a setting or bank override is refused
-│   └── BadRequest                  400  bad_request           well-formed, but cannot be asked for
-├── NotFound                        404  not_found             unknown, or not visible to the caller: the same answer
-├── Conflict                        409  conflict              the row is in another state than the request needs
-├── TimedOut                        504  timed_out             the whole request ran over its limit
-├── DatabaseUnavailable             503  database_unavailable  the server is not there, too old, or lacks pgvector
-├── ModelError                      502  model_error           a language or embedding model call failed
-│   ├── ModelRateLimited            503  model_rate_limited    wait as told, then ask again
-│   ├── ModelUnavailable            503  model_unavailable     network, time-out or 5xx: back off
-│   ├── ModelRefused                502  model_refused         the provider's policy: no retry
-│   ├── ModelTruncated              502  model_truncated       the output was cut: ask for less
-│   ├── ModelMalformed              502  model_malformed       no usable JSON: repair turn
-│   ├── ModelFormatUnsupported      502  model_format          this response format is not taken: ask plainer
-│   └── ModelMisconfigured          503  model_misconfigured   wrong key, unknown model, missing weights
-└── LeaseLost                       409  lease_lost            another process works on this operation now
-"""
+"""Every error of memorybank, as a tree: each class with its code on the wire and its HTTP status."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -30,16 +10,17 @@ class MemoryBankError(Exception):
     code: ClassVar[str] = "internal"
     status: ClassVar[int] = 500
 
+    def __init_subclass__(cls, *, code: str = "", status: int = 0) -> None:
+        """Give a class its own code and status; what it does not name is its parent's."""
+        cls.code, cls.status = code or cls.code, status or cls.status
+
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
 
 
-class InvalidInput(MemoryBankError):
+class InvalidInput(MemoryBankError, code="invalid_input", status=422):
     """A request field is wrong; `loc` is its path, e.g. ("body", "items", 0, "content")."""
-
-    code = "invalid_input"
-    status = 422
 
     def __init__(self, message: str, *, loc: tuple[str | int, ...] = (), value: Any = None) -> None:
         super().__init__(message)
@@ -47,116 +28,73 @@ class InvalidInput(MemoryBankError):
         self.value = value
 
 
-class Blocked(InvalidInput):
+class Blocked(InvalidInput, code="blocked"):
     """The bank's memory defense lets none of the items through; `violations` says of each why, and never what."""
-
-    code = "blocked"
 
     def __init__(self, violations: Sequence[Mapping[str, Any]]) -> None:
         super().__init__("every item is blocked by the bank's memory_defense", loc=("body", "items"))
         self.violations = violations
 
 
-class InvalidConfig(InvalidInput):
+class InvalidConfig(InvalidInput, code="invalid_config", status=400):
     """A setting or a bank's override is refused; nothing was saved."""
 
-    code = "invalid_config"
-    status = 400
 
-
-class BadRequest(InvalidInput):
+class BadRequest(InvalidInput, code="bad_request", status=400):
     """Well-formed, but cannot be asked for in this way or in this state."""
 
-    code = "bad_request"
-    status = 400
 
-
-class NotFound(MemoryBankError):
+class NotFound(MemoryBankError, code="not_found", status=404):
     """Unknown, or not visible to the caller: both get the same answer."""
 
-    code = "not_found"
-    status = 404
 
-
-class Conflict(MemoryBankError):
+class Conflict(MemoryBankError, code="conflict", status=409):
     """The row is in another state than the request needs."""
 
-    code = "conflict"
-    status = 409
 
-
-class TimedOut(MemoryBankError):
+class TimedOut(MemoryBankError, code="timed_out", status=504):
     """The whole request ran over its limit."""
 
-    code = "timed_out"
-    status = 504
 
-
-class DatabaseUnavailable(MemoryBankError):
+class DatabaseUnavailable(MemoryBankError, code="database_unavailable", status=503):
     """PostgreSQL is not reachable, broke off what was asked, is too old, or lacks pgvector."""
 
-    code = "database_unavailable"
-    status = 503
 
-
-class ModelError(MemoryBankError):
+class ModelError(MemoryBankError, code="model_error", status=502):
     """A language or embedding model call failed."""
 
-    code = "model_error"
-    status = 502
 
-
-class ModelRateLimited(ModelError):
+class ModelRateLimited(ModelError, code="model_rate_limited", status=503):
     """The provider asks to wait; `retry_after` in seconds where it said so."""
-
-    code = "model_rate_limited"
-    status = 503
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 
 
-class ModelUnavailable(ModelError):
+class ModelUnavailable(ModelError, code="model_unavailable", status=503):
     """Network error, time-out or a 5xx answer: back off and try again."""
 
-    code = "model_unavailable"
-    status = 503
 
-
-class ModelRefused(ModelError):
+class ModelRefused(ModelError, code="model_refused"):
     """The provider's policy refused the content: asking again cannot help."""
 
-    code = "model_refused"
 
-
-class ModelTruncated(ModelError):
+class ModelTruncated(ModelError, code="model_truncated"):
     """The output was cut at its limit: ask for less."""
 
-    code = "model_truncated"
 
-
-class ModelMalformed(ModelError):
+class ModelMalformed(ModelError, code="model_malformed"):
     """The reply holds no usable JSON: a repair turn may help."""
 
-    code = "model_malformed"
 
-
-class ModelFormatUnsupported(ModelError):
+class ModelFormatUnsupported(ModelError, code="model_format"):
     """The endpoint does not take this response format or schema: ask in a plainer one."""
 
-    code = "model_format"
 
-
-class ModelMisconfigured(ModelError):
+class ModelMisconfigured(ModelError, code="model_misconfigured", status=503):
     """Wrong key, unknown model or missing weights: a person must act."""
 
-    code = "model_misconfigured"
-    status = 503
 
-
-class LeaseLost(MemoryBankError):
+class LeaseLost(MemoryBankError, code="lease_lost", status=409):
     """The operation's lease is no longer ours: nothing may be written."""
-
-    code = "lease_lost"
-    status = 409
