@@ -263,8 +263,14 @@ class Client:
 
 
 def items(*contents: str) -> list[dict[str, str]]:
-    """The items of a retain; each content is a document, so that a repeated request is the same one."""
-    return [{"content": content, "document_id": str(uuid5(NAMESPACE_URL, content))} for content in contents]
+    """The items of a retain; each content is a document, so that a repeated request is the same one, and has a context
+    of its own, so that no two share a call.
+    """
+    ids = [str(uuid5(NAMESPACE_URL, content)) for content in contents]
+    return [
+        {"content": content, "document_id": id_, "context": id_}
+        for content, id_ in zip(contents, ids, strict=True)
+    ]
 
 
 def is_worker(process: psutil.Process) -> bool:
