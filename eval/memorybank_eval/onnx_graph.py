@@ -70,9 +70,15 @@ class Graph:
         self.nodes.append(node)
         return output
 
-    def product(self, output: str, value: str, weight: str) -> str:
-        """Add `value @ weight`, the weight as (in, out)."""
-        return self.op("MatMul", [value, weight], output)
+    def product(self, output: str, value: str, weight: str, bias: str = "") -> str:
+        """Add `value @ weight + bias`, the weight as (in, out)."""
+        if not bias:
+            return self.op("MatMul", [value, weight], output)
+        return self.op("Add", [self.op("MatMul", [value, weight], f"{output}.bare"), bias], output)
+
+    def gelu(self, output: str, value: str, bias: str) -> str:
+        """Add `GELU(value + bias)`."""
+        return self.op("BiasGelu", [value, bias], output, FUSED)
 
     def attend(self, output: str, hidden: str, weight: str, bias: str) -> str:
         """Add self-attention with query, key and value in one product: weight (in, 3 in), bias (3 in)."""
@@ -96,9 +102,7 @@ def embeddings(graph: Graph) -> str:
     placed = graph.op("Slice", [positions, first, length, first], "positions")
     kind = graph.op("Gather", [kinds, first], "kind")
     total = graph.op("Add", [looked_up, graph.op("Add", [placed, kind], "placed")], "embedded")
-    scale = graph.weight(f"{prefix}.LayerNorm.weight", HIDDEN)
-    shift = graph.weight(f"{prefix}.LayerNorm.bias", HIDDEN)
-    return graph.op("LayerNormalization", [total, scale, shift], "encoder_input", axis=-1, epsilon=EPSILON)
+    return normed(graph, f"{prefix}.LayerNorm", total, "encoder_input")
 
 
 def attention(graph: Graph, layer: str, hidden: str) -> str:
@@ -112,28 +116,30 @@ def attention(graph: Graph, layer: str, hidden: str) -> str:
     return graph.attend(f"{layer}.attended", hidden, weight, bias)
 
 
-def residual(graph: Graph, name: str, branch: str, skip: str) -> str:
-    """`LayerNorm(branch + bias + skip)`."""
-    scale = graph.weight(f"{name}.LayerNorm.weight", HIDDEN)
-    shift = graph.weight(f"{name}.LayerNorm.bias", HIDDEN)
-    bias = graph.weight(f"{name}.dense.bias", HIDDEN)
-    inputs = [branch, skip, scale, shift, bias]
-    return graph.op("SkipLayerNormalization", inputs, f"{name}.normed", FUSED, epsilon=EPSILON)
+def residual(graph: Graph, name: str, branch: str, weight: str, skip: str) -> str:
+    """`LayerNorm(branch @ weight + bias + skip)`; the runtime's one operator for the sum and the norm is slower."""
+    output = graph.product(f"{name}.product", branch, weight, graph.weight(f"{name}.dense.bias", HIDDEN))
+    return normed(
+        graph, f"{name}.LayerNorm", graph.op("Add", [output, skip], f"{name}.sum"), f"{name}.normed"
+    )
+
+
+def normed(graph: Graph, name: str, value: str, output: str) -> str:
+    """`LayerNorm(value)` with the weights of this name."""
+    scale, shift = (graph.weight(f"{name}.{part}", HIDDEN) for part in ("weight", "bias"))
+    return graph.op("LayerNormalization", [value, scale, shift], output, axis=-1, epsilon=EPSILON)
 
 
 def encoder_layer(graph: Graph, number: int, hidden: str) -> str:
     """One transformer block."""
     layer = f"encoder.layer.{number}"
     out = linear_weight(graph, f"{layer}.attention.output.dense.weight", HIDDEN, HIDDEN)
-    attended = graph.product(f"{layer}.projected", attention(graph, layer, hidden), out)
-    hidden = residual(graph, f"{layer}.attention.output", attended, hidden)
+    hidden = residual(graph, f"{layer}.attention.output", attention(graph, layer, hidden), out, hidden)
     up = linear_weight(graph, f"{layer}.intermediate.dense.weight", INTERMEDIATE, HIDDEN)
-    widened = graph.product(f"{layer}.widened", hidden, up)
     bias = graph.weight(f"{layer}.intermediate.dense.bias", INTERMEDIATE)
-    active = graph.op("BiasGelu", [widened, bias], f"{layer}.active", FUSED)
+    active = graph.gelu(f"{layer}.active", graph.product(f"{layer}.widened", hidden, up), bias)
     down = linear_weight(graph, f"{layer}.output.dense.weight", HIDDEN, INTERMEDIATE)
-    narrowed = graph.product(f"{layer}.narrowed", active, down)
-    return residual(graph, f"{layer}.output", narrowed, hidden)
+    return residual(graph, f"{layer}.output", active, down, hidden)
 
 
 def pooled(graph: Graph, hidden: str) -> str:

@@ -62,9 +62,13 @@ def sites() -> Iterator[Site]:
         middle, out = f"{layer}.attention.output.normed", f"{layer}.output.normed"
         own = tuple(f"{layer}.attention.self.{part}.weight" for part in ("query", "key", "value"))
         yield Site(f"{layer}.attended", hidden, own)
-        yield Site(f"{layer}.projected", f"{layer}.attended", (f"{layer}.attention.output.dense.weight",))
+        yield Site(
+            f"{layer}.attention.output.product",
+            f"{layer}.attended",
+            (f"{layer}.attention.output.dense.weight",),
+        )
         yield Site(f"{layer}.widened", middle, (f"{layer}.intermediate.dense.weight",))
-        yield Site(f"{layer}.narrowed", f"{layer}.active", (f"{layer}.output.dense.weight",))
+        yield Site(f"{layer}.output.product", f"{layer}.active", (f"{layer}.output.dense.weight",))
         hidden = out
 
 
@@ -115,11 +119,15 @@ class Int8Graph(Graph):
         self.weights.append(self.onnx.numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def product(self, output: str, value: str, weight: str) -> str:
-        """Add `value @ weight` in eight bits."""
+    def product(self, output: str, value: str, weight: str, bias: str = "") -> str:
+        """Add `value @ weight + bias` in eight bits."""
         rounded, step, zero = self._rounded(output, value)
         columns, steps = self._rounded_weight(output, weight)
-        return self.op("MatMulIntegerToFloat", [rounded, columns, step, steps, zero], output, FUSED)
+        return self.op("MatMulIntegerToFloat", [rounded, columns, step, steps, zero, "", bias], output, FUSED)
+
+    def gelu(self, output: str, value: str, bias: str) -> str:
+        """Add `GELU(value + bias)` by tanh: the difference is below a step."""
+        return self.op("FastGelu", [value, bias], output, FUSED)
 
     def attend(self, output: str, hidden: str, weight: str, bias: str) -> str:
         """Add self-attention whose product with the weights is in eight bits."""
