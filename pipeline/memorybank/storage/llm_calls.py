@@ -1,7 +1,6 @@
 """The stored record of every attempt at a model: what it cost, how it ended. No content."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from psycopg import errors
@@ -10,7 +9,6 @@ from memorybank.audience import Viewer
 from memorybank.errors import NotFound
 from memorybank.ids import new_id
 from memorybank.model import LlmCall, TokenUsage
-from memorybank.storage.copying import copy_records
 from memorybank.storage.queries import Connection, execute, fetch_row
 
 
@@ -25,10 +23,9 @@ class Caller:
 
 async def add(connection: Connection, caller: Caller, call: LlmCall) -> None:
     """Store a call; raises NotFound when the bank or the operation was deleted meanwhile."""
+    row = vars(call) | vars(call.usage) | vars(caller) | {"id": new_id()}
     try:
-        async with connection.transaction():
-            await execute(connection, "llm_calls.hold_operation", {"operation": caller.operation})
-            await copy_records(connection, "llm_calls.copy", [_record(caller, call)])
+        await execute(connection, "llm_calls.add", row)
     except errors.ForeignKeyViolation as error:
         raise NotFound("the bank or the operation that asked was deleted") from error
 
@@ -39,24 +36,3 @@ async def spent(connection: Connection, operation: UUID, viewer: Viewer) -> tupl
     row = await fetch_row(connection, "llm_calls.spent", parameters)
     return row.pop("calls"), TokenUsage(**row)
 
-
-def _record(caller: Caller, call: LlmCall) -> tuple[Any, ...]:
-    usage = call.usage
-    return (
-        new_id(),
-        caller.bank,
-        caller.audience_id,
-        caller.operation,
-        call.stage,
-        call.model,
-        call.attempt,
-        call.status,
-        call.error,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cached_tokens,
-        usage.thoughts_tokens,
-        usage.cost,
-        call.duration_ms,
-        call.created_at,
-    )
