@@ -10,7 +10,7 @@ Each method is a few lines: it finds the bank, and hands over to the room that d
 import asyncio
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -69,14 +69,18 @@ class MemoryBank:
     async def opened(cls, settings: Settings, home: Path | None = None) -> AsyncIterator["MemoryBank"]:
         """Find or start the database, bring its schema up to date, and give a MemoryBank for this event loop."""
         server = Server(settings.database, home or paths.home())
-        try:
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(server.stop)
             await migrate(await server.conninfo())
             database = Database(server.conninfo, settings.database)
+            await database.open()
+            closing.push_async_callback(database.close)
             worker = Worker(database, settings.worker)
-            async with _open(database), _started(worker), assembled(settings, database) as parts:
-                yield cls(settings, database, worker, parts)
-        finally:
-            await server.stop()
+            await worker.start()
+            closing.push_async_callback(worker.stop)
+            yield cls(
+                settings, database, worker, await closing.enter_async_context(assembled(settings, database))
+            )
 
     @property
     def engine(self) -> str:
@@ -289,21 +293,3 @@ def _bank_name(name: str, bank_id: str) -> str:
     if len(stored) > MAX_BANK_NAME_CHARS:
         raise InvalidInput(f"at most {MAX_BANK_NAME_CHARS} characters", loc=("body", "name"), value=name)
     return stored or bank_id
-
-
-@asynccontextmanager
-async def _open(database: Database) -> AsyncIterator[None]:
-    await database.open()
-    try:
-        yield
-    finally:
-        await database.close()
-
-
-@asynccontextmanager
-async def _started(worker: Worker) -> AsyncIterator[None]:
-    await worker.start()
-    try:
-        yield
-    finally:
-        await worker.stop()
