@@ -23,7 +23,7 @@ def environment() -> dict[str, str]:
     return {key: os.environ[key] for key in PASSED_ON if key in os.environ} | THREADS
 
 
-@dataclass(frozen=True)
+@dataclass
 class Converter:
     """Reads files, a few at a time; `characters` is the longest text that is wanted."""
 
@@ -33,7 +33,7 @@ class Converter:
 
     def __post_init__(self) -> None:
         """Set how many files are read at once."""
-        object.__setattr__(self, "_room", asyncio.Semaphore(self.settings.concurrency))
+        self._room = asyncio.Semaphore(self.settings.concurrency)
 
     async def text(self, name: str, content: bytes) -> str:
         """Return the text of a file; raises InvalidInput that says what is wrong with it, and how to go on."""

@@ -166,7 +166,7 @@ class Evidence:
             widest = max(near, key=lambda span: span.end - span.start)
             of_fact = [span for span in said if _touch(span, claimed)]
             stands_for_range = widest.start.date() == claimed.start.date()
-            is_day = _has_day_between([*near, *of_fact])
+            is_day = _name_a_day([*near, *of_fact])
             return widest if stands_for_range and not is_day and widest.end > claimed.end else claimed
         if any(_near(claimed, anchor, SLACK) for anchor in self.anchors):
             return claimed
@@ -214,7 +214,7 @@ def _touch(span: TimeSpan, claimed: TimeSpan) -> bool:
     return span.start - claimed.end <= SLACK and claimed.start - span.end <= SLACK
 
 
-def _has_day_between(spans: list[TimeSpan]) -> bool:
+def _name_a_day(spans: list[TimeSpan]) -> bool:
     """Tell whether one of the times is as exact as a day: then the claimed day is meant as a day."""
     return any(span.grain in ("instant", "hour", "day") for span in spans)
 

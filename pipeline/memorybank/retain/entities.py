@@ -126,7 +126,7 @@ def _stand_for(forms: Sequence[Form], said: Sequence[Alias]) -> dict[Form, Form]
     def targets(form: Form) -> list[Form]:
         own = [one for key in form.same for one in by_key.get(key, ()) if form.may_be(one.sense)]
         own += [one for key in form.in_text for one in by_key.get(key, ()) if form.sense == one.sense]
-        if any(another_person(form, other) for other in forms if other.titles) if form.titles else False:
+        if form.titles and any(another_person(form, other) for other in forms if other.titles):
             return []
         if own:
             return own
@@ -185,7 +185,7 @@ class Resolver:
             for page in pages
             for form, exact in page.asked
             if form not in page.before
-            for one in self._doubt(self._fitting(form, exact))
+            for one in _doubtful(self._fitting(form, exact))
         }
         return [self._id[identity] for identity in found if identity in self._id]
 
@@ -249,18 +249,13 @@ class Resolver:
             for one in self._known.get(key, ()):
                 yield one if one.rule == "part" else replace(one, rule="same")
 
-    def _doubt(self, fitting: Sequence[Known]) -> Sequence[Known]:
-        """Return the meanings between which neighbours must tell; none where one is plain."""
-        return () if not fitting or _plain(fitting) else fitting
-
     def _decided(self, fitting: Sequence[Known], others: set[Identity]) -> Known | None:
-        doubt = self._doubt(fitting)
-        if not doubt:
-            return _plain(fitting)
-        backed = [one for one in doubt if (self._near[one.root.identity] & others) - {one.root.identity}]
+        if plain := _plain(fitting):
+            return plain
+        backed = [one for one in fitting if (self._near[one.root.identity] & others) - {one.root.identity}]
         if len(backed) == 1:
             return backed[0]
-        own = [one for one in doubt if one.rule == "own"]
+        own = [one for one in fitting if one.rule == "own"]
         return max(own, key=lambda one: self._mentions[one.root.identity], default=None)
 
     def _new(self, form: Form) -> Known:
@@ -308,6 +303,11 @@ class Resolver:
         else:
             self._known[key].append(made)
         self._learned[key, made.identity] = made
+
+
+def _doubtful(fitting: Sequence[Known]) -> Sequence[Known]:
+    """Return the meanings between which neighbours must tell; none where one is plain."""
+    return () if _plain(fitting) else fitting
 
 
 def _plain(fitting: Sequence[Known]) -> Known | None:

@@ -103,7 +103,7 @@ def _fact(draft: Draft, source: Source, evidence: Evidence) -> tuple[str, Fact]:
         occurred_start=occurred.start,
         occurred_end=occurred.end,
         mentioned_at=evidence.said_at(draft.what),
-        place_name=guards.cut(draft.where, guards.MAX_FACT_CHARS) or None,
+        place_name=guards.cut(draft.where) or None,
         entities=(
             *_names(draft, source),
             *(EntityInput(label.text, LABEL, is_label=True) for label in given),

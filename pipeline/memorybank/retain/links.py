@@ -34,9 +34,7 @@ def near(batch: np.ndarray, stored: np.ndarray) -> list[Near]:
         return []
     known = len(stored)
     # A fact is compared with those before it only: each pair once, never itself.
-    cosines = (
-        np.hstack([batch @ stored.T, np.tril(batch @ batch.T, -1)]) if known else np.tril(batch @ batch.T, -1)
-    )
+    cosines = np.hstack([batch @ stored.T, np.tril(batch @ batch.T, -1)])
     sources, places = np.nonzero(cosines >= MINIMUM_COSINE)
     likeness = cosines[sources, places]
     order = np.lexsort((places, -likeness, sources))

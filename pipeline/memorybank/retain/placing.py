@@ -34,11 +34,11 @@ def placed(answer: Answer, contents: Sequence[str]) -> Placed:
     for at, draft in enumerate(answer.drafts):
         first = next((place for place in reversed(places[:at]) if place is not None), 0)
         last = next((place for place in places[at:] if place is not None), len(contents) - 1)
-        place = places[at] if places[at] is not None else first
-        if places[at] is None and first != last:
+        place = places[at]
+        if place is None and first != last:
             unclear.update(range(min(first, last), max(first, last) + 1))
-        elif place is not None:
-            parts[place].append(draft)
+        else:
+            parts[first if place is None else place].append(draft)
     answers = [Answer(tuple(part)) for part in parts]
     # What could not be read belongs to no content: it is counted once.
     answers[0] = replace(answers[0], dropped=answer.dropped)

@@ -42,11 +42,8 @@ class Screen:
         """
         if policy is not None and not policy.enabled:
             return cls()
-        action = (
-            next((rule.action for rule in policy.rules if rule.on == SENSITIVE_DATA), None)
-            if policy
-            else None
-        )
+        rules = policy.rules if policy else ()
+        action = next((rule.action for rule in rules if rule.on == SENSITIVE_DATA), None)
         if action is None:
             return cls(detectors(personal=False) if mask_secrets else ())
         return cls(() if action == "allow" else detectors(personal=True), blocks=action == "block")

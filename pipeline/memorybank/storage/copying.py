@@ -6,14 +6,12 @@ structured type, `rows` gives an empty array of it with the lengths filled in, `
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
 from memorybank.storage.queries import Connection, load
 
-INT4, INT8, FLOAT4 = ">i4", ">i8", ">f4"
-UUID_BYTES = "V16"
+INT4, INT8 = ">i4", ">i8"
 #: Signature, flags and the length of a header extension: none.
 _HEADER = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
 _TRAILER = b"\xff\xff"
@@ -58,11 +56,6 @@ def halfvec_bytes(vectors: np.ndarray) -> np.ndarray:
 def literal(values: Iterable[object]) -> str:
     """Return numbers or ids as PostgreSQL reads an array: for lists, whose items psycopg would each turn into text."""
     return f"{{{','.join(map(str, values))}}}"
-
-
-def uuids(ids: Iterable[UUID]) -> np.ndarray:
-    """Return ids as they are on the wire."""
-    return np.frombuffer(b"".join(one.bytes for one in ids), UUID_BYTES)
 
 
 def floats(packed: bytes, dimensions: int) -> np.ndarray:

@@ -57,14 +57,9 @@ async def put(
     connection: Connection, bank: int, audience_id: int, document: NewDocument, now: datetime
 ) -> int:
     """Write a document, new or known, and return its number."""
-    parameters = {
+    parameters = vars(document) | {
         "bank": bank,
         "audience_id": audience_id,
-        "id": document.id,
-        "original_text": document.original_text,
-        "text_length": document.text_length,
-        "content_hash": document.content_hash,
-        "submitted_at": document.submitted_at,
         "retain_params": Jsonb(dict(document.retain_params)),
         "metadata": Jsonb(dict(document.metadata)),
         "tags": list(document.tags),
@@ -121,12 +116,4 @@ async def set_tags(
 
 
 def _held(row: Row) -> Held:
-    return Held(
-        row["number"],
-        row["id"],
-        row["audience_id"],
-        row["original_text"],
-        row["retain_params"],
-        tuple(row["tags"]),
-        row["submitted_at"],
-    )
+    return Held(**row | {"tags": tuple(row["tags"])})

@@ -80,18 +80,12 @@ async def find(connection: Connection, bank: int, audience_id: int, keys: Iterab
     parameters = {"bank": bank, "audience_id": audience_id, "keys": sorted(set(keys))}
     found: list[Known] = []
     for row in await fetch_all(connection, "entities.find", parameters):
-        into = row["root"] and Known(
-            row["root_key"],
-            "own",
-            Identity(row["root_key"], row["root_sense"]),
-            row["root_name"],
-            row["kind"],
-            row["root"],
-        )
+        into = None
+        if row["root"]:
+            root = Identity(row["root_key"], row["root_sense"])
+            into = Known(root.key, "own", root, row["root_name"], row["kind"], row["root"])
         identity = Identity(row["key"], row["sense"])
-        found.append(
-            Known(row["called"], row["rule"], identity, row["name"], row["kind"], row["id"], into or None)
-        )
+        found.append(Known(row["called"], row["rule"], identity, row["name"], row["kind"], row["id"], into))
     return found
 
 

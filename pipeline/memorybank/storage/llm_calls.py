@@ -35,4 +35,3 @@ async def spent(connection: Connection, operation: UUID, viewer: Viewer) -> tupl
     parameters = {"operation": operation, **viewer.parameters()}
     row = await fetch_row(connection, "llm_calls.spent", parameters)
     return row.pop("calls"), TokenUsage(**row)
-
