@@ -12,6 +12,7 @@ from memorybank_eval import (
     benchmark,
     beside,
     entities,
+    fitting,
     machine,
     malformed,
     prompts,
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     cost.set_defaults(run=_benchmark)
     beside.add_command(commands)
     entities.add_command(commands)
+    fitting.add_command(commands)
     malformed.add_command(commands)
     prompts.add_command(commands)
     timeline.add_command(commands)

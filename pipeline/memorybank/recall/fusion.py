@@ -1,12 +1,10 @@
 """Fusion: one linear blend of signals, on one scale. Pure.
 
-Signals that every unit has (BM25, cosine) are z-scored over the units that the viewer may see; signals that few units
-have (graph, time, speaker) lie in 0 to 1 and count as they are. Equal-weight fusion of ranks was measured against this
-blend and finds evidence 10 to 20 points less often: a rank says nothing of how much better the first is.
+Equal-weight fusion of ranks was measured against this blend and finds evidence 10 to 20 points less often: a rank says
+nothing of how much better the first is.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -18,26 +16,21 @@ from memorybank.recall.space import Floats
 COSINE_FLOOR = 0.08
 LEXICAL_FLOOR = 0.08
 
+#: How much each signal counts; `[recall.weights]` of the settings, where the reasons stand.
+Weights = Mapping[str, float]
 
-@dataclass(frozen=True)
-class Weights:
-    """How much each signal counts; `[recall.weights]` of the settings, where the reasons stand."""
 
-    lexical: float
-    dense: float
-    dense_neighbours: float
-    session: float
-    neighbour: float
-    second_neighbour: float
-    graph: float
-    temporal: float
-    speaker: float
-    question: float
+def weights(settings: Mapping[str, float], signals: Collection[str]) -> Weights:
+    """Return the weight of each signal; raises KeyError for one that the settings do not name."""
+    return {name: settings[name] for name in signals}
 
-    @classmethod
-    def of(cls, settings: Mapping[str, float]) -> "Weights":
-        """Read the table of the settings; raises KeyError for a weight that is missing there."""
-        return cls(**{field.name: settings[field.name] for field in fields(cls)})
+
+def blend(signals: Mapping[str, Floats], counted: Weights, units: int) -> Floats:
+    """Return the sum of the signals, each as much as it counts (units,)."""
+    total = np.zeros(units)
+    for name, values in signals.items():
+        total += counted[name] * values
+    return total
 
 
 def z_scored(values: Floats, floor: float) -> Floats:

@@ -5,29 +5,31 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from memorybank.recall import fusion, signals
 from memorybank.recall import space as spaces
-from memorybank.recall.arms import graph, lexical, semantic, temporal
+from memorybank.recall.arms import graph, lexical, semantic
 from memorybank.recall.arms.lexical import Bm25, Lexical
-from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, Weights, z_scored
+from memorybank.recall.fusion import Weights
+from memorybank.recall.question import Question
 from memorybank.recall.relevance import descending, probability
-from memorybank.recall.signals import only_asks, spoken_by_named
+from memorybank.recall.signals import Scene
 from memorybank.recall.space import Flags, Floats, Integers, Space
 from memorybank.storage.found import Addresses, Gathered, Linked, Mentions
 from memorybank.tags import TagGroup, passes
-from memorybank.timeline import TimeSpan
 
-#: Mean length of a unit, in terms, up to which neighbours count in full for the semantic arm: the turns of a talk. What
-#: a long message says does not depend on the one before (measured: neighbours cost plain dense 15 points there).
-TURN_TERMS = 20.0
+#: The signal that is known only when the best units are.
+GRAPH = "graph"
+#: Every signal that has a weight.
+COUNTED = (*signals.SIGNALS, GRAPH)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How the question is scored: its window of time, the filter on tags, weights and constants."""
+    """The question, how it is scored, and the filter on tags."""
 
+    question: Question
     weights: Weights
     bm25: Bm25
-    window: TimeSpan | None = None
     tags: TagGroup | None = None
 
 
@@ -52,31 +54,25 @@ class Scored:
         return probability(self.cosine, self.lexical.coverage)
 
 
-def score(gathered: Gathered, asked: Asked) -> Scored:
-    """Score every unit by text, meaning, named entities and time."""
+def scene(gathered: Gathered, question: Question, bm25: Bm25) -> Scene:
+    """Return the question before all units that the database gave."""
     space = spaces.build(gathered.distances, [term.addresses for term in gathered.postings])
+    keywords = lexical.score(space, gathered.statistics, gathered.postings, bm25)
     cosine = semantic.similarity(space)
-    keywords = lexical.score(space, gathered.statistics, gathered.postings, asked.bm25)
-    weights = asked.weights
-    smoothed = space.borrowed(keywords.keyword, (weights.neighbour, weights.second_neighbour))
-    borrowed = smoothed + weights.session * keywords.session
-    blend = weights.lexical * z_scored(borrowed, LEXICAL_FLOOR * keywords.asked)
-    blend += weights.dense * _dense(space, cosine, weights, gathered.statistics.mean_length)
-    arms = {"semantic": cosine, "bm25": keywords.keyword}
-    if asked.window and gathered.dated:
-        arms["temporal"] = temporal.closeness(space, asked.window, gathered.dated)
-        blend += weights.temporal * arms["temporal"]
-    allowed = _allowed(space, gathered, asked.tags)
-    scored = Scored(space, cosine, keywords, arms, blend, allowed)
-    return with_graph(scored, weights, gathered.named, (), ()) if gathered.named else scored
+    return Scene(space, question, cosine, keywords, gathered.statistics.mean_length, gathered.dated)
 
 
-def _dense(space: Space, cosine: Floats, weights: Weights, mean_length: float) -> Floats:
-    share = weights.dense_neighbours * min(1.0, TURN_TERMS / mean_length)
-    own = z_scored(cosine, COSINE_FLOOR)
-    return (
-        (1 - share) * own + share * z_scored(semantic.around(space, cosine), COSINE_FLOOR) if share else own
-    )
+def score(gathered: Gathered, asked: Asked) -> Scored:
+    """Score every unit by all signals but the graph's hops, which start from the best ones."""
+    seen = scene(gathered, asked.question, asked.bm25)
+    found = signals.read(seen)
+    arms = {"semantic": seen.cosine, "bm25": seen.keywords.keyword}
+    if "time" in found:
+        arms["temporal"] = found["time"]
+    blend = fusion.blend(found, asked.weights, len(seen.space))
+    allowed = _allowed(seen.space, gathered, asked.tags)
+    scored = Scored(seen.space, seen.cosine, seen.keywords, arms, blend, allowed)
+    return with_graph(scored, asked.weights, gathered.named, (), ()) if gathered.named else scored
 
 
 def _allowed(space: Space, gathered: Gathered, tags: TagGroup | None) -> Flags | None:
@@ -99,11 +95,11 @@ def with_graph(
 ) -> Scored:
     """Return the scores with nearness in the graph; what an earlier call added is replaced."""
     closeness = graph.closeness(scored.space, named, around, linked)
-    before = scored.arms.get("graph", 0.0)
+    before = scored.arms.get(GRAPH, 0.0)
     return replace(
         scored,
-        arms={**scored.arms, "graph": closeness},
-        blend=scored.blend + weights.graph * (closeness - before),
+        arms={**scored.arms, GRAPH: closeness},
+        blend=scored.blend + weights[GRAPH] * (closeness - before),
     )
 
 
@@ -114,15 +110,6 @@ def best(scored: Scored, limit: int) -> Integers:
         cut = np.partition(scored.blend[candidates], len(candidates) - limit)[len(candidates) - limit]
         candidates = candidates[scored.blend[candidates] >= cut]
     return candidates[np.argsort(-scored.blend[candidates], kind="stable")][:limit]
-
-
-def reordered(
-    scored: Scored, indices: Integers, question: str, texts: Sequence[str], weights: Weights
-) -> Integers:
-    """Return the order (places in `indices`) by the blend with the signals that need texts."""
-    blend = scored.blend[indices] + weights.speaker * spoken_by_named(question, texts)
-    blend -= weights.question * only_asks(texts, scored.space.followed[indices])
-    return np.argsort(-blend, kind="stable")
 
 
 def finals(scored: Scored, ranked: Integers, floor: float = 0.0) -> Floats:

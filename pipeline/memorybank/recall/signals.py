@@ -1,47 +1,173 @@
-"""Signals that need a unit's text: who speaks, whether it only asks. Each is gated by what is really there. Pure."""
+"""The signals of recall: what speaks for a unit, each a small function from the scene to one number for each unit.
 
-import re
-from collections import Counter
-from collections.abc import Sequence
+A signal is None where question or bank have nothing for it: no speaker is named, no time is asked for, nobody chats
+with an assistant. What every unit has (BM25, cosine) is z-scored over the units that the viewer may see; the others lie
+in 0 to 1 and count as they are. `configs/default.toml` says how much each counts. Pure.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from memorybank.recall.space import Flags, Floats
+from memorybank.recall import asking
+from memorybank.recall.arms import semantic, temporal
+from memorybank.recall.arms.lexical import Lexical
+from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, z_scored
+from memorybank.recall.question import Question
+from memorybank.recall.space import Flags, Floats, Space
+from memorybank.storage.found import Dated
+from memorybank.text.traits import Trait
 
-#: Share of the candidates that must begin with a name before it counts as a speaker of the conversation.
-SPEAKER_SHARE = 0.05
-#: Longest unit, in characters, that counts as a turn: a long message that ends in a question also tells something.
-TURN_CHARS = 400
-
-_SPEAKER = re.compile(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][\w.’'-]*(?: [^\W\d_][\w.’'-]*){0,2}):\s")
-_ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\])?\s*$")
-
-
-def speaker(text: str) -> str:
-    """Return who speaks in a turn written as `Name: text`, in lower case; empty where nobody is named."""
-    found = _SPEAKER.match(text)
-    return found[1].casefold() if found else ""
+#: Mean length of a unit, in terms, up to which a bank holds the turns of a talk. What a long message says does not
+#: depend on the one before, and one that ends in a question also tells something: there, neighbours cost plain dense 9
+#: points of frac@10.
+TURN_TERMS = 20.0
+#: What neighbours lend a unit of their BM25: at one step, at two.
+LENT = (0.5, 0.25)
+#: Share of the units that a speaker must have said before a name counts as one: "Warning: hot." speaks only once.
+SPEAKER_SHARE = 0.01
+#: And so many at least.
+SPEAKER_UNITS = 2
 
 
-def spoken_by_named(question: str, texts: Sequence[str]) -> Floats:
-    """Return 1 for each unit of the one speaker whom the question names, else 0 (n,).
+@dataclass(frozen=True)
+class Scene:
+    """One question before the units that may answer it: cosine (n,), BM25, mean length of the bank's units, dates.
 
-    All 0 when the units have no speakers, or the question names none or several of them.
+    `dated` is None where the question names no time.
     """
-    speakers = [speaker(text) for text in texts]
-    least = max(2.0, SPEAKER_SHARE * len(texts))
-    known = [name for name, count in Counter(speakers).items() if name and count >= least]
-    asked = question.casefold()
-    named = [name for name in known if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked)]
-    if len(named) != 1:
-        return np.zeros(len(texts))
-    return np.array([float(name == named[0]) for name in speakers])
+
+    space: Space
+    question: Question
+    cosine: Floats
+    keywords: Lexical
+    mean_length: float
+    dated: Dated | None = None
+
+    @cached_property
+    def talk(self) -> float:
+        """How far the bank holds the turns of a talk: 1, less the longer its units are."""
+        return min(1.0, TURN_TERMS / self.mean_length)
+
+    @cached_property
+    def chat(self) -> bool:
+        """Whether a user and an assistant speak here."""
+        return bool(self.said_by(asking.USERS).any() and self.said_by(asking.ASSISTANTS).any())
+
+    @cached_property
+    def asks(self) -> Flags:
+        """Whether each unit only asks, and another one comes after it in its document (n,)."""
+        return self.shows(Trait.ASKS) & self.space.followed
+
+    def lexical(self, values: Floats) -> Floats:
+        """Return z-scores of BM25, whose spread is measured against the weight of the question."""
+        return z_scored(values, LEXICAL_FLOOR * self.keywords.asked)
+
+    def said_by(self, speakers: tuple[int, ...]) -> Flags:
+        """Whether each unit was said by one of these (n,)."""
+        return np.isin(self.space.speakers, speakers)
+
+    def shows(self, trait: Trait) -> Flags:
+        """Whether each unit has the trait (n,)."""
+        return (self.space.traits & trait.value).astype(np.bool_)
 
 
-def only_asks(texts: Sequence[str], answered: Flags) -> Floats:
-    """Return 1 for each short unit that ends in a question and is followed by another in its document, else 0 (n,).
+def lexical(scene: Scene) -> Floats:
+    """BM25 of the unit."""
+    return scene.lexical(scene.keywords.keyword)
 
-    It asks for what the next one tells. `answered` says which units are followed.
-    """
-    asks = [len(text) <= TURN_CHARS and bool(_ASKS.search(text)) for text in texts]
-    return np.array(asks, np.float64) * answered
+
+def neighbours(scene: Scene) -> Floats:
+    """BM25 of the units beside it: what is said stands in several turns of a talk."""
+    keyword = scene.keywords.keyword
+    return scene.talk * scene.lexical(scene.space.borrowed(keyword, LENT) - keyword)
+
+
+def session(scene: Scene) -> Floats:
+    """BM25 of the whole document or session."""
+    return scene.talk * scene.lexical(scene.keywords.session)
+
+
+def dense(scene: Scene) -> Floats:
+    """Cosine of the unit's vector."""
+    return z_scored(scene.cosine, COSINE_FLOOR)
+
+
+def dense_neighbours(scene: Scene) -> Floats:
+    """Mean cosine of the unit and those beside it."""
+    return scene.talk * z_scored(semantic.around(scene.space, scene.cosine), COSINE_FLOOR)
+
+
+def speaker(scene: Scene) -> Floats | None:
+    """The question names exactly one speaker, and the unit is theirs."""
+    least = max(SPEAKER_UNITS, SPEAKER_SHARE * len(scene.space))
+    theirs = [scene.space.speakers == number for number in scene.question.called]
+    speaking = [flags for flags in theirs if np.count_nonzero(flags) >= least]
+    return speaking[0].astype(np.float64) if len(speaking) == 1 else None
+
+
+def user(scene: Scene) -> Floats | None:
+    """The question is about what its asker said or did, and the unit is a user's."""
+    return _role(scene, "user", asking.USERS)
+
+
+def assistant(scene: Scene) -> Floats | None:
+    """The question is about what the assistant answered, and the unit is an assistant's."""
+    return _role(scene, "assistant", asking.ASSISTANTS)
+
+
+def _role(scene: Scene, role: asking.Role, speakers: tuple[int, ...]) -> Floats | None:
+    if scene.question.role != role or not scene.chat:
+        return None
+    return scene.said_by(speakers).astype(np.float64)
+
+
+def time(scene: Scene) -> Floats | None:
+    """Nearness to the time that the question names."""
+    if scene.question.window is None or scene.dated is None:
+        return None
+    return temporal.closeness(scene.space, scene.question.window, scene.dated)
+
+
+def asks(scene: Scene) -> Floats:
+    """The unit only asks: the next one tells."""
+    return scene.talk * scene.asks.astype(np.float64)
+
+
+def answers(scene: Scene) -> Floats:
+    """The unit before it asks something like the question."""
+    return scene.talk * scene.space.after(np.maximum(scene.cosine, 0.0) * scene.asks)
+
+
+def kind(scene: Scene) -> Floats | None:
+    """The unit may hold the kind of answer that is asked for: a time, a number, a place, a name, a reason."""
+    wanted = scene.question.answer
+    return scene.talk * scene.shows(wanted).astype(np.float64) if wanted else None
+
+
+#: Every signal by the name of its weight, but the graph's, which is known only when the best units are.
+SIGNALS: Mapping[str, Callable[[Scene], Floats | None]] = {
+    signal.__name__: signal
+    for signal in (
+        lexical,
+        neighbours,
+        session,
+        dense,
+        dense_neighbours,
+        speaker,
+        user,
+        assistant,
+        time,
+        asks,
+        answers,
+        kind,
+    )
+}
+
+
+def read(scene: Scene) -> dict[str, Floats]:
+    """Return the signals that question and bank have, (n,) each."""
+    found = ((name, signal(scene)) for name, signal in SIGNALS.items())
+    return {name: values for name, values in found if values is not None}

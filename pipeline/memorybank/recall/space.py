@@ -22,10 +22,15 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 @dataclass(frozen=True)
 class Space:
-    """`keys` (n,) ascending; `cosine` (n,), NaN where a unit has no vector of the model."""
+    """`keys` (n,) ascending; `cosine` (n,), NaN where a unit has no vector of the model.
+
+    `speakers` and `traits` (n,): what each text shows by its form, 0 where that is not known.
+    """
 
     keys: Integers
     cosine: Floats
+    speakers: Integers
+    traits: Integers
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -80,6 +85,13 @@ class Space:
                 total[:-step] += weight * near * values[step:]
         return total
 
+    def after(self, values: Floats) -> Floats:
+        """Return for each unit the value of the one before it in the same document, 0 for the first."""
+        shifted = np.zeros(len(self))
+        if len(self) > 1:
+            shifted[1:] = self._near(1) * values[:-1]
+        return shifted
+
     def _near(self, step: int) -> Flags:
         """Whether each unit and the one `step` further stand in the same document (n - step,)."""
         if step not in self._near_by_step:
@@ -100,15 +112,17 @@ def build(distances: Distances, others: Sequence[Addresses]) -> Space:
     """Return the space of all units that have a vector or stand among `others` (units a posting was found for)."""
     measured = key(distances.addresses)
     order = np.argsort(measured)
-    space = Space(measured[order], 1.0 - distances.distances[order].astype(np.float64))
+    cosine = 1.0 - distances.distances[order].astype(np.float64)
+    space = Space(measured[order], cosine, distances.speakers[order], distances.traits[order])
     without_vector = [_unknown(space, other) for other in others]
     if not any(len(keys) for keys in without_vector):
         return space
     more = np.unique(np.concatenate(without_vector))
     keys = np.concatenate((space.keys, more))
-    cosine = np.concatenate((space.cosine, np.full(len(more), np.nan)))
     order = np.argsort(keys)
-    return Space(keys[order], cosine[order])
+    nothing = np.zeros(len(more), np.int64)
+    columns = ((space.cosine, np.full(len(more), np.nan)), (space.speakers, nothing), (space.traits, nothing))
+    return Space(keys[order], *(np.concatenate(column)[order] for column in columns))
 
 
 def _unknown(space: Space, addresses: Addresses) -> Integers:

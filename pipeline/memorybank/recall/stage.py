@@ -1,7 +1,8 @@
 """Recall: the units of a bank that answer a question, within a budget of tokens.
 
-Read, embed, then one snapshot: gather, score, follow the graph, fetch page by page until the budget is full, and what
-is asked for beside the hits. No connection is held while the question is embedded.
+Read, embed (without the names of those who speak here), then one snapshot: gather, score, follow the graph, fetch page
+by page until the budget is full, and what is asked for beside the hits. No connection is held while the question is
+embedded.
 """
 
 import asyncio
@@ -17,16 +18,16 @@ from memorybank.audience import Viewer
 from memorybank.errors import TimedOut
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.model import Bank, Hit, Scores
-from memorybank.recall import beside, budget, hits, question, ranking, trace
+from memorybank.recall import beside, budget, fusion, hits, question, ranking, trace
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.beside import ChunkText, EntityState
 from memorybank.recall.budget import Cost, Packing
-from memorybank.recall.fusion import Weights
 from memorybank.recall.hits import Distinct
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
 from memorybank.recall.ranking import Asked, Scored
+from memorybank.recall.signals import SPEAKER_UNITS
 from memorybank.recall.space import Floats, Integers
 from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
@@ -91,7 +92,7 @@ class Recall:
 
     def __post_init__(self) -> None:
         own = self.settings.recall
-        self._weights = Weights.of(own.weights)
+        self._weights = fusion.weights(own.weights, ranking.COUNTED)
         self._bm25 = Bm25(own.bm25_k1, own.bm25_b)
         self._slots = asyncio.Semaphore(own.max_concurrent)
 
@@ -118,8 +119,10 @@ class Recall:
         steps = Steps()
         with steps.step("read_question"):
             asked = question.read(query, query.query_timestamp or clock.now())
+        with steps.step("find_speakers"):
+            speaking = await self._speaking(bank, viewer, asked)
         with steps.step("embed_question"):
-            prefixed = self.settings.embeddings.query_prefix + asked.text
+            prefixed = self.settings.embeddings.query_prefix + asked.without(speaking)
             vector = (await embed(self.embedder, [prefixed]))[0]
         run = _Run(bank, config, viewer, query, asked, vector, cost, steps)
         async with self.database.snapshot() as connection:
@@ -127,12 +130,19 @@ class Recall:
             found = await self._fetch(connection, run, scored, sizes)
             return await self._result(connection, run, found, sizes)
 
+    async def _speaking(self, bank: Bank, viewer: Viewer, asked: Question) -> frozenset[int]:
+        """Return those whom the question names and who speak in the bank."""
+        if not asked.called:
+            return frozenset()
+        async with self.database.connection() as connection:
+            return await search.speakers(connection, bank.id, viewer, asked.called, SPEAKER_UNITS)
+
     async def _score(self, connection: Connection, run: _Run) -> tuple[Scored, Statistics]:
         """Return every unit's scores, and the sizes of the bank."""
         with run.steps.step("gather"):
             gathered = await search.gather(connection, run.bank.id, run.viewer, self._wanted(run))
         with run.steps.step("score"):
-            asked = Asked(self._weights, self._bm25, run.question.window, run.query.tag_filter)
+            asked = Asked(run.question, self._weights, self._bm25, run.query.tag_filter)
             scored = ranking.score(gathered, asked)
         sizes = gathered.statistics
         if (
@@ -180,11 +190,8 @@ class Recall:
         return found
 
     def _take(self, run: _Run, found: _Found, page: Integers, units: list[FoundUnit], floor: float) -> None:
-        """Order one page by the signals that need texts, and pack what is good enough."""
-        indices = page[[unit.place for unit in units]]
-        texts = [unit.text for unit in units]
-        order = ranking.reordered(found.scored, indices, run.question.text, texts, self._weights)
-        ranked, units = indices[order], [units[at] for at in order]
+        """Pack what is good enough on one page."""
+        ranked = page[[unit.place for unit in units]]
         scores = _scores(found.scored, ranked, ranking.finals(found.scored, ranked, floor))
         found.ranked.extend(ranked.tolist())
         found.units.extend(units)

@@ -17,7 +17,7 @@ from memorybank.model import EntityInput, Fact
 from memorybank.operations import Claim
 from memorybank.retain import guards
 from memorybank.retain import links as neighbours
-from memorybank.retain.indexing import index_terms, text_hash
+from memorybank.retain.indexing import form_of, index_terms, text_hash
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.work import Extraction
 from memorybank.storage import chunks, history, links, mentions, units
@@ -106,6 +106,7 @@ def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
         text_hash=text_hash(fact.text),
         statement=text_hash(guards.statement(fact)),
         terms=index_terms(fact.text),
+        form=form_of(fact.text, said_at),
         context=about.context,
         place_name=fact.place_name,
         occurred_start=start,

@@ -50,10 +50,12 @@ class TermPostings:
 
 @dataclass(frozen=True)
 class Distances:
-    """Cosine distances of units to the question, (n,)."""
+    """Cosine distances of units to the question, who speaks in them (0: nobody) and their traits, (n,) each."""
 
     addresses: Addresses
     distances: Array
+    speakers: Array
+    traits: Array
 
 
 @dataclass(frozen=True)

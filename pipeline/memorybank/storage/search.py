@@ -1,10 +1,11 @@
 """What recall reads: two trips in one snapshot. Every statement stands under the viewer.
 
-Trip one, `gather`: postings, distances, named entities, dates and the filter, sent in one go. Trip two: `reach` (one
-hop in the graph from the best hits), then `units` with all that hits tell, and what is asked for beside them.
+Before them, for a question that may name a speaker, `speakers`. Trip one, `gather`: postings, distances, named
+entities, dates and the filter, sent in one go. Trip two: `reach` (one hop in the graph from the best hits), then
+`units` with all that hits tell, and what is asked for beside them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -95,6 +96,15 @@ async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Want
         if tagged
         else None,
     )
+
+
+async def speakers(
+    connection: Connection, bank: int, viewer: Viewer, asked: Collection[int], least: int
+) -> frozenset[int]:
+    """Return those of the speakers (by number) who have said at least so much that the viewer may see."""
+    parameters = {"bank": bank, "speakers": list(asked), "least": least, **viewer.parameters()}
+    rows = await _rows(await _ask(connection, "speakers", parameters))
+    return frozenset(row["speaker"] for row in rows)
 
 
 async def reach(
@@ -202,7 +212,9 @@ def _postings(row: Row) -> TermPostings:
 
 def _distances(row: Row) -> Distances:
     addresses = _addresses(row)
-    return Distances(addresses, row["distances"] if len(addresses) else np.empty(0, np.float32))
+    if not len(addresses):
+        return Distances(addresses, np.empty(0, np.float32), addresses.documents, addresses.documents)
+    return Distances(addresses, row["distances"], row["speakers"], row["traits"])
 
 
 def _mentions(row: Row) -> Mentions:

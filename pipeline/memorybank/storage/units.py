@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from memorybank.storage import copying, packed
 from memorybank.storage.queries import Connection, fetch_all, load
+from memorybank.text.traits import Form
 
 #: Places that a chunk has for its facts: the address of a unit is its chunk's ordinal times this, plus its index.
 POSITIONS = 1024
@@ -51,6 +52,7 @@ class NewUnit:
     text_hash: bytes
     statement: bytes
     terms: Mapping[int, int]
+    form: Form
     context: str = ""
     place_name: str | None = None
     occurred_start: datetime | None = None
@@ -96,6 +98,8 @@ async def add_vectors(
             "position": copying.INT4,
             "audience_id": copying.INT8,
             "model": copying.INT4,
+            "speaker": copying.INT4,
+            "traits": copying.INT4,
             "text_hash": _TEXT_HASH,
             "vector": copying.halfvec(vectors.shape[1]),
         }
@@ -104,6 +108,8 @@ async def add_vectors(
     rows["bank"], rows["audience_id"], rows["model"] = bank, audience_id, model
     rows["document"] = [unit.document for unit in units]
     rows["position"] = [unit.position for unit in units]
+    rows["speaker"] = [unit.form.speaker for unit in units]
+    rows["traits"] = [unit.form.traits for unit in units]
     rows["text_hash"] = np.frombuffer(b"".join(unit.text_hash for unit in units), _TEXT_HASH)
     rows["vector"] = copying.halfvec_bytes(vectors)
     await copying.copy_rows(connection, "units.copy_vectors", [rows])

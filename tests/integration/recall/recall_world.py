@@ -17,6 +17,7 @@ from memorybank.ids import new_id
 from memorybank.model import Bank
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import Recall, RecallResult
+from memorybank.retain.indexing import form_of
 from memorybank.settings import BankConfig
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
@@ -124,8 +125,10 @@ class World:
         where = {"bank": bank, "document": number, "position": position, "audience_id": audience}
         vector = HalfVector(self.recall.embedder.encode([text])[0])  # type: ignore[union-attr]
         digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        shown = form_of(text, None)
+        form = {"speaker": shown.speaker, "traits": int(shown.traits)}
         await _insert(
-            connection, "embedding", where | {"model": model, "text_hash": digest, "vector": vector}
+            connection, "embedding", where | form | {"model": model, "text_hash": digest, "vector": vector}
         )
         found = Counter(term_hash(term) for term in terms(text))
         length = max(1, found.total())

@@ -331,6 +331,19 @@ async def test_a_date_that_python_cannot_hold_does_not_fail_the_search(world: Wo
     assert (hit.occurred_start, hit.mentioned_at) == (None, None)
 
 
+async def test_the_one_who_is_asked_about_comes_first_and_what_only_asks_last(world: World) -> None:
+    bank, audience = await world.bank()
+    talk = [
+        "Ann: Did you like the opera?",
+        "Bo: Very much.",
+        "Bo: I like the opera.",
+        "Ann: I like the opera.",
+    ]
+    await world.document(bank, audience, talk)
+    assert (await world.texts(bank, audience, "What does Ann think of the opera?"))[0] == talk[3]
+    assert (await world.texts(bank, audience, "How was the opera?"))[-1] == talk[0]
+
+
 async def test_a_trace_tells_every_step(world: World) -> None:
     bank, audience = await world.bank()
     await world.document(
@@ -345,7 +358,16 @@ async def test_a_trace_tells_every_step(world: World) -> None:
     assert [(entry["rank"], entry["text"]) for entry in keyword["results"]] == [(1, "The kiln is hot.")]
     assert trace["rrf_merged"][0]["source_ranks"] == {"semantic_rank": 1, "bm25_rank": 1, "temporal_rank": 1}
     phases = [phase["phase_name"] for phase in trace["summary"]["phase_metrics"]]
-    assert phases == ["read_question", "embed_question", "gather", "score", "fetch", "pack", "beside"]
+    assert phases == [
+        "read_question",
+        "find_speakers",
+        "embed_question",
+        "gather",
+        "score",
+        "fetch",
+        "pack",
+        "beside",
+    ]
     assert trace["summary"]["results_returned"] == len(trace["final_results"]) == 2
 
 

@@ -49,6 +49,16 @@ async def test_nothing_of_another_audience_is_seen(world: World) -> None:
     assert len((await world.ask(bank, Viewer.operator(), MARK)).hits) == 2
 
 
+async def test_only_names_of_speakers_that_the_viewer_may_see_are_taken_out(world: World) -> None:
+    bank, audience = await world.bank()
+    other = await world.audience(bank.id, "dm", uuid4())
+    await world.document(bank, other, ["Ann: I saw a comet.", "Ann: It was green."])
+    for sees, encoded in ((audience, "What did Ann see?"), (other, "What did see?")):
+        trace = (await world.ask(bank, sees, "What did Ann see?", trace=True)).trace
+        expected = world.recall.embedder.encode([encoded])[0]  # type: ignore[union-attr]
+        assert trace and np.allclose(trace["query"]["query_embedding"], expected)
+
+
 async def test_unseen_neighbours_lend_nothing(world: World) -> None:
     bank, everybody = await world.bank()
     private = await world.audience(bank.id, "dm", uuid4())

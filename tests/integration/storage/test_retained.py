@@ -18,6 +18,7 @@ from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import NewUnit
+from memorybank.text.traits import Form, Trait
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 OPERATOR = Viewer.operator()
@@ -54,6 +55,7 @@ class Shelf:
             text_hash=bytes([chunk.ordinal, index]) * 8,
             statement=bytes([chunk.ordinal, index]) * 8,
             terms={7: 2, -(2**63): 1},
+            form=Form(-3, Trait.ASKS),
             tags=("a", "own"),
         )
 

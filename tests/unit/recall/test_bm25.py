@@ -22,7 +22,7 @@ QUERIES = st.sets(st.sampled_from(WORDS + "xyz"), min_size=1).map(sorted)
 def space_of(count: int, per_document: int = 1) -> Space:
     numbers = np.arange(count)
     addresses = Addresses(numbers // per_document + 1, numbers % per_document)
-    return build(Distances(addresses, np.zeros(count)), [])
+    return build(Distances(addresses, np.zeros(count), np.zeros(count), np.zeros(count)), [])
 
 
 def postings_of(texts: list[list[str]], term: str, per_document: int = 1) -> TermPostings:

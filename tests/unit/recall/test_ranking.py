@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorybank.recall import ranking, relevance
+from memorybank.recall import fusion, question, ranking, relevance
 from memorybank.recall.arms import graph, temporal
 from memorybank.recall.arms.lexical import Bm25
-from memorybank.recall.fusion import Weights, z_scored
+from memorybank.recall.fusion import z_scored
+from memorybank.recall.query import RecallQuery
 from memorybank.recall.ranking import Asked
 from memorybank.settings import defaults
 from memorybank.storage.found import (
@@ -28,8 +29,9 @@ from memorybank.storage.found import (
 from memorybank.tags import TagLeaf
 from memorybank.timeline import TimeSpan
 
-WEIGHTS = Weights.of(defaults().recall.weights)
-ASKED = Asked(WEIGHTS, Bm25(0.9, 0.4))
+WEIGHTS = fusion.weights(defaults().recall.weights, ranking.COUNTED)
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+ASKED = Asked(question.read(RecallQuery("which comet"), NOON), WEIGHTS, Bm25(0.9, 0.4))
 MARCH = TimeSpan(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC), "", "month")
 
 
@@ -40,10 +42,11 @@ def each_alone(*numbers: int) -> Addresses:
 
 def gathered(distances: list[float], terms: list[TermPostings] | None = None) -> Gathered:
     everywhere = each_alone(*range(1, len(distances) + 1))
+    nothing = np.zeros(len(distances), np.int64)
     return Gathered(
         Statistics(len(distances), 10 * len(distances)),
         tuple(terms or ()),
-        Distances(everywhere, np.array(distances, np.float32)),
+        Distances(everywhere, np.array(distances, np.float32), nothing, nothing),
         (),
         None,
         None,
@@ -57,7 +60,8 @@ def term(*documents: int) -> TermPostings:
 
 def test_the_settings_name_every_weight() -> None:
     with pytest.raises(KeyError):
-        Weights.of({"lexical": 1.0})
+        fusion.weights({"lexical": 1.0}, ranking.COUNTED)
+    assert set(defaults().recall.weights) == set(ranking.COUNTED)
 
 
 def test_both_arms_count_and_the_best_of_both_is_first() -> None:
@@ -106,21 +110,6 @@ def test_relevance_is_low_without_likeness_and_rises_with_both_parts() -> None:
     assert scores[0] < 0.05 and scores[3] > 0.85 and scores[0] < min(scores[1], scores[2])
 
 
-def test_the_page_is_ordered_by_who_speaks_and_who_only_asks() -> None:
-    texts = [
-        "Ann: Did you see the comet?",
-        "Bo: I saw the comet.",
-        "Ann: I saw the comet.",
-        "Bo: So?",
-        "Ann: Yes.",
-    ]
-    addresses = Addresses(np.ones(5, np.int64), np.arange(5))
-    found = Gathered(Statistics(5, 20), (), Distances(addresses, np.ones(5)), (), None, None)
-    scored = ranking.score(found, ASKED)
-    order = ranking.reordered(scored, np.arange(5), "What did Ann see?", texts, WEIGHTS)
-    assert order.tolist() == [2, 4, 0, 1, 3]
-
-
 def test_the_graph_adds_to_what_is_there_and_a_later_look_replaces_an_earlier_one() -> None:
     scored = ranking.score(gathered([0.5] * 4), ASKED)
     named = (Mentions("Ana", 1.0, each_alone(2)),)
@@ -128,8 +117,8 @@ def test_the_graph_adds_to_what_is_there_and_a_later_look_replaces_an_earlier_on
     twice = ranking.with_graph(
         once, WEIGHTS, named, (), (Linked("caused_by", each_alone(3), np.array([0.8])),)
     )
-    assert np.allclose(once.blend - scored.blend, [0, WEIGHTS.graph * np.tanh(1), 0, 0])
-    assert np.allclose(twice.blend - once.blend, [0, 0, WEIGHTS.graph * np.tanh(0.4), 0])
+    assert np.allclose(once.blend - scored.blend, [0, WEIGHTS[ranking.GRAPH] * np.tanh(1), 0, 0])
+    assert np.allclose(twice.blend - once.blend, [0, 0, WEIGHTS[ranking.GRAPH] * np.tanh(0.4), 0])
 
 
 def test_a_name_that_everybody_mentions_tells_little() -> None:

@@ -1,44 +1,141 @@
-"""Who speaks and who only asks, each only where the units really show it."""
+"""What speaks for a unit, and that each signal is silent where question and bank have nothing for it."""
+
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
-from memorybank.recall.signals import only_asks, speaker, spoken_by_named
+from memorybank.recall import question, ranking, signals
+from memorybank.recall.arms.lexical import Bm25
+from memorybank.recall.query import RecallQuery
+from memorybank.recall.signals import Scene
+from memorybank.retain.indexing import form_of, index_terms
+from memorybank.storage.found import Addresses, Dated, Distances, Gathered, Statistics, TermPostings
 
-TALK = ["Ann: I saw it.", "Bo: Me too.", "Ann: When?", "Bo: At noon.", "Ann: Ah."]
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+TALK = [
+    "Ann: Where did you see the comet?",
+    "Bo: Over the lake in Kiel, because it was dark.",
+    "Ann: I was asleep.",
+    "Bo: Three of us stood there last Friday.",
+    "Warning: ice.",
+]
+CHAT = ["user: I keep bees.", "assistant: Try clover.", "user: Thanks."]
+
+
+def scene(query: str, texts: list[str], cosine: list[float] | None = None, mean_length: float = 5.0) -> Scene:
+    """The scene of a question in a bank with one document."""
+    asked = question.read(RecallQuery(query), NOON)
+    count = len(texts)
+    forms = [form_of(text, NOON) for text in texts]
+    terms = [index_terms(text) for text in texts]
+    postings = []
+    for term in asked.terms:
+        held = np.array([at for at, own in enumerate(terms) if term in own], np.int64)
+        where = Addresses(np.ones(len(held), np.int64), held)
+        postings.append(
+            TermPostings(term, len(held), where, np.ones(len(held)), np.full(len(held), mean_length))
+        )
+    everywhere = Addresses(np.ones(count, np.int64), np.arange(count))
+    unknown = np.full(count, np.nan)
+    gathered = Gathered(
+        Statistics(count, round(count * mean_length)),
+        tuple(postings),
+        Distances(
+            everywhere,
+            1.0 - np.array(cosine or [0.0] * count),
+            np.array([form.speaker for form in forms]),
+            np.array([int(form.traits) for form in forms]),
+        ),
+        (),
+        Dated(everywhere, unknown, unknown, np.full(count, NOON.timestamp())),
+        None,
+    )
+    return ranking.scene(gathered, asked, Bm25(0.9, 0.4))
+
+
+def test_every_signal_is_one_number_for_each_unit() -> None:
+    found = signals.read(scene("When did Ann say today where I was?", TALK))
+    assert {len(values) for values in found.values()} == {len(TALK)}
+    assert {
+        "lexical",
+        "neighbours",
+        "session",
+        "dense",
+        "dense_neighbours",
+        "asks",
+        "answers",
+        "kind",
+    } <= set(found)
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("query", "theirs"),
     [
-        ("Caroline: Hey Mel!", "caroline"),
-        ("Jean-Luc Picard: Engage.", "jean-luc picard"),
-        ("[2026-02-02 10:00] Ann: signed.", "ann"),
-        ("林晓雨: 你好", "林晓雨"),
-        ("10:30 is fine", ""),
-        ("http://example.org", ""),
+        ("What did Ann see?", [1, 0, 1, 0, 0]),
+        ("what did BO see?", [0, 1, 0, 1, 0]),
+        ("What was seen?", None),
+        ("Did Ann or Bo see it?", None),
+        ("What did Annette see?", None),
+        ("Which Warning?", None),
     ],
 )
-def test_speakers(text: str, name: str) -> None:
-    assert speaker(text) == name
+def test_the_one_speaker_whom_the_question_names(query: str, theirs: list[int] | None) -> None:
+    found = signals.speaker(scene(query, TALK))
+    assert (found if found is None else found.tolist()) == theirs
 
 
-def test_the_one_speaker_whom_the_question_names() -> None:
-    assert spoken_by_named("What did Ann see?", TALK).tolist() == [1, 0, 1, 0, 1]
-    assert spoken_by_named("what did BO see?", TALK).tolist() == [0, 1, 0, 1, 0]
+@pytest.mark.parametrize(
+    ("query", "of_user", "of_assistant"),
+    [
+        ("What do I keep?", [1, 0, 1], None),
+        ("What did you recommend to me?", None, [0, 1, 0]),
+        ("Which plant is good?", None, None),
+    ],
+)
+def test_whose_words_are_asked_for(
+    query: str, of_user: list[int] | None, of_assistant: list[int] | None
+) -> None:
+    found = [signals.user(scene(query, CHAT)), signals.assistant(scene(query, CHAT))]
+    assert [None if one is None else one.tolist() for one in found] == [of_user, of_assistant]
 
 
-@pytest.mark.parametrize("question", ["What was seen?", "Did Ann or Bo see it?", "What did Annette see?"])
-def test_no_speaker_or_two_say_nothing(question: str) -> None:
-    assert not spoken_by_named(question, TALK).any()
+def test_roles_say_nothing_where_nobody_chats_with_an_assistant() -> None:
+    assert signals.user(scene("What do I keep?", TALK)) is None
+    assert signals.user(scene("What do I keep?", ["user: I keep bees.", "user: Thanks."])) is None
 
 
-def test_a_name_before_one_colon_is_no_speaker() -> None:
-    assert not spoken_by_named("Which warning?", ["Warning: hot.", *TALK]).any()
-    assert not spoken_by_named("Which warning?", []).any()
+def test_a_turn_that_only_asks_and_the_one_that_answers_it() -> None:
+    seen = scene("Where was the comet?", [*TALK, "Ann: Really?"], [0.5, 0.1, 0.0, 0.0, 0.0, 0.9])
+    assert signals.asks(seen).tolist() == [1, 0, 0, 0, 0, 0]
+    assert np.allclose(signals.answers(seen), [0, 0.5, 0, 0, 0, 0])
 
 
-def test_only_short_turns_with_an_answer_after_them_only_ask() -> None:
-    texts = ["Did you?", "Yes.", "Look? [a photo of a dog]", "你去吗？", "x " * 300 + "right?", "And you?"]
-    answered = np.array([True, True, True, True, True, False])
-    assert only_asks(texts, answered).tolist() == [1, 0, 1, 1, 0, 0]
+@pytest.mark.parametrize(
+    ("query", "may_hold"),
+    [
+        ("When was it?", [0, 0, 0, 1, 0]),
+        ("How many stood there?", [0, 0, 0, 1, 0]),
+        ("Where was it?", [0, 1, 0, 0, 0]),
+        ("Who slept?", [0, 1, 0, 1, 0]),
+        ("Why did they see it?", [0, 1, 0, 0, 0]),
+        ("Did they see it?", None),
+    ],
+)
+def test_the_kind_of_answer(query: str, may_hold: list[int] | None) -> None:
+    found = signals.kind(scene(query, TALK))
+    assert (found if found is None else found.tolist()) == may_hold
+
+
+def test_time_counts_only_where_it_is_asked_for() -> None:
+    assert signals.time(scene("What happened today?", TALK)) is not None
+    assert signals.time(scene("What happened?", TALK)) is None
+
+
+def test_in_long_messages_neighbours_and_questions_count_little() -> None:
+    talk, letters = (
+        scene("Where was the comet?", TALK, [0.5, 0.1, 0.0, 0.0, 0.0], length) for length in (20.0, 200.0)
+    )
+    for signal in (signals.session, signals.dense_neighbours, signals.asks, signals.answers, signals.kind):
+        assert np.allclose(0.1 * np.asarray(signal(talk)), np.asarray(signal(letters)))
+    assert np.allclose(signals.dense(talk), signals.dense(letters))

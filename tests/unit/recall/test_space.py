@@ -16,8 +16,14 @@ def addresses(pairs: list[tuple[int, int]]) -> Addresses:
     return Addresses(array[:, 0], array[:, 1])
 
 
+def distances(addresses: Addresses, far: np.ndarray) -> Distances:
+    """Distances of units that nobody says: speaker and traits tell their place."""
+    places = np.arange(1, len(addresses) + 1)
+    return Distances(addresses, far, places, 10 * places)
+
+
 def space(pairs: list[tuple[int, int]]) -> Space:
-    return build(Distances(addresses(pairs), np.zeros(len(pairs), np.float32)), [])
+    return build(distances(addresses(pairs), np.zeros(len(pairs), np.float32)), [])
 
 
 @given(ADDRESSES, st.randoms())
@@ -26,8 +32,8 @@ def test_units_stand_in_order_of_address_whatever_the_database_says(
 ) -> None:
     shuffled = list(pairs)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    distances = np.array([pairs.index(pair) for pair in shuffled], np.float32)
-    made = build(Distances(addresses(shuffled), distances), [])
+    far = np.array([pairs.index(pair) for pair in shuffled], np.float32)
+    made = build(distances(addresses(shuffled), far), [])
     found = made.addresses(np.arange(len(made)))
     assert list(zip(found.documents.tolist(), found.positions.tolist(), strict=True)) == pairs
     assert (1 - made.cosine).tolist() == list(range(len(pairs)))
@@ -55,7 +61,7 @@ def test_find_tells_what_is_there(pairs: list[tuple[int, int]], asked: list[tupl
 
 def test_a_unit_without_a_vector_is_still_there() -> None:
     made = build(
-        Distances(addresses([(1, 0), (1, 2)]), np.array([0.2, 0.4])), [addresses([(1, 1), (1, 2), (2, 0)])]
+        distances(addresses([(1, 0), (1, 2)]), np.array([0.2, 0.4])), [addresses([(1, 1), (1, 2), (2, 0)])]
     )
     assert made.documents.tolist() == [1, 1, 1, 2] and np.isnan(made.cosine).tolist() == [
         False,
@@ -64,12 +70,23 @@ def test_a_unit_without_a_vector_is_still_there() -> None:
         True,
     ]
     assert np.allclose(semantic.similarity(made), [0.8, 0.7, 0.6, 0.7])
+    assert made.speakers.tolist() == [1, 0, 2, 0] and made.traits.tolist() == [10, 0, 20, 0]
 
 
 def test_the_mean_around_a_lone_unit_is_its_own() -> None:
     cosine = np.array([0.1, 0.9, 0.5])
     assert np.allclose(semantic.around(space([(1, 0), (2, 0), (3, 0)]), cosine), cosine)
     assert np.allclose(semantic.around(space([(1, 0), (1, 1)]), cosine[:2]), [0.73 / 1.7, 0.97 / 1.7])
+
+
+@given(ADDRESSES)
+def test_what_comes_after_stands_in_the_same_document(pairs: list[tuple[int, int]]) -> None:
+    values = np.arange(1.0, len(pairs) + 1)
+    expected = [
+        values[at - 1] if at and pairs[at - 1][0] == document else 0.0
+        for at, (document, _) in enumerate(pairs)
+    ]
+    assert space(pairs).after(values).tolist() == expected
 
 
 def test_documents_are_counted_and_followed() -> None:

@@ -299,7 +299,8 @@ CREATE TABLE embedding_model (
     dimensions integer NOT NULL CHECK (dimensions > 0)
 );
 
--- Search tables hold active units only. Same address, bank and audience as the unit, by foreign key.
+-- Search tables hold active units only. Same address, bank and audience as the unit, by foreign key. `speaker` (0: nobody)
+-- and `traits` are what a text shows by its form, so that recall can weigh them for a whole bank.
 -- `vector` has no fixed dimension, so that a new model can be built beside the old one.
 CREATE TABLE embedding (
     bank        bigint NOT NULL,
@@ -307,6 +308,8 @@ CREATE TABLE embedding (
     position    integer NOT NULL,
     audience_id bigint NOT NULL,
     model       integer NOT NULL REFERENCES embedding_model,
+    speaker     integer NOT NULL DEFAULT 0,
+    traits      integer NOT NULL DEFAULT 0,
     text_hash   bytea NOT NULL,
     vector      halfvec NOT NULL,
     PRIMARY KEY (bank, document, position, model),
@@ -316,6 +319,8 @@ CREATE TABLE embedding (
 -- Exact search reads every vector of a viewer: a TOASTed one would cost four times as much.
 ALTER TABLE embedding ALTER COLUMN vector SET STORAGE PLAIN;
 CREATE INDEX embedding_audience ON embedding (bank, model, audience_id);
+-- Who speaks in a bank.
+CREATE INDEX embedding_speaker ON embedding (bank, speaker, audience_id) WHERE speaker <> 0;
 -- The same text is not embedded twice in a bank.
 CREATE INDEX embedding_text ON embedding (bank, model, text_hash);
 

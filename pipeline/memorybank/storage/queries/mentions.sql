@@ -97,8 +97,8 @@ JOIN posting p ON p.bank = u.bank AND p.document = u.document_number AND p.posit
 -- name: copy_vectors
 -- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
 -- Their vectors.
-INSERT INTO embedding (bank, document, position, audience_id, model, text_hash, vector)
-SELECT e.bank, made.document_number, made.position, e.audience_id, e.model, e.text_hash, e.vector
+INSERT INTO embedding (bank, document, position, audience_id, model, speaker, traits, text_hash, vector)
+SELECT e.bank, made.document_number, made.position, e.audience_id, e.model, e.speaker, e.traits, e.text_hash, e.vector
 FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
 JOIN memory_unit u ON u.id = asked.unit
 JOIN memory_unit made ON made.id = asked.copy

@@ -7,6 +7,19 @@ SELECT count(*) AS units, coalesce(sum(p.length), 0) AS length,
        EXISTS (SELECT 1 FROM unit_link l WHERE l.bank = %(bank)s) AS has_links
 FROM posting p WHERE p.bank = %(bank)s AND p.term = %(marker)s
 
+-- name: speakers
+-- Which of these speak in the bank: at least so many units that the viewer may see are theirs.
+SELECT asked.speaker
+FROM unnest(%(speakers)s::integer[]) AS asked (speaker)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS units
+    FROM (SELECT FROM embedding e
+          WHERE e.bank = %(bank)s AND e.speaker = asked.speaker AND e.speaker <> 0
+            AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
+          LIMIT %(least)s) AS found
+) AS held
+WHERE held.units >= %(least)s
+
 -- name: postings
 -- How many units hold each term, and where the rarest stand, one row of packed arrays a term. Common terms are left out
 -- first: they cost the most and tell the least. The rarest is always read, up to the cap.
@@ -38,9 +51,10 @@ CROSS JOIN LATERAL (
 
 -- name: distances
 -- The cosine distance of every unit that the viewer may see, as packed arrays: exact, up to some ten thousand units faster
--- than asking for the best 200, and the distances of neighbours come free.
+-- than asking for the best 200, and the distances of neighbours come free. And what each text shows by its form.
 SELECT array_agg(e.document) AS documents, array_agg(e.position) AS positions,
-       array_agg((e.vector <=> %(vector)s::halfvec)::real) AS distances
+       array_agg((e.vector <=> %(vector)s::halfvec)::real) AS distances,
+       array_agg(e.speaker) AS speakers, array_agg(e.traits) AS traits
 FROM embedding e
 WHERE e.bank = %(bank)s
   AND e.model = (SELECT m.id FROM embedding_model m WHERE m.name = %(model)s)

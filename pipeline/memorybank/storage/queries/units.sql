@@ -13,7 +13,7 @@ COPY posting (bank, term, document, position, audience_id, tf, length) FROM STDI
 -- name: copy_vectors
 -- audience: rows are only added, for the audience of a claim
 -- The vectors of new facts.
-COPY embedding (bank, document, position, audience_id, model, text_hash, vector) FROM STDIN (FORMAT BINARY)
+COPY embedding (bank, document, position, audience_id, model, speaker, traits, text_hash, vector) FROM STDIN (FORMAT BINARY)
 
 -- name: known_vectors
 -- audience: a vector is looked up by the hash of a text that the asker holds; it says nothing of who else holds it
