@@ -167,7 +167,7 @@ async def list_tags(
     asked: Annotated[TagsQuery, Query()],
 ) -> ListTagsResponse:
     """List tags, the most used first; `*` in `q` stands for any text. No bank has mental models yet."""
-    page = listings.Page(asked.limit, asked.offset)
+    page = asked.page
     async with memory.reading(bank_id) as (connection, bank):
         if asked.source == "mental_models":
             return ListTagsResponse(items=[], total=0, limit=page.limit, offset=page.offset)

@@ -38,11 +38,8 @@ async def list_documents(
     asked: Annotated[DocumentsQuery, Query()],
 ) -> ListDocumentsResponse:
     """List documents, the last updated first, without their texts."""
-    wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
-        found = await listings.list_documents(
-            connection, bank.id, viewer, asked.q, wanted, listings.Page(asked.limit, asked.offset)
-        )
+        found = await listings.list_documents(connection, bank.id, viewer, asked.q, asked.wanted, asked.page)
     items = [_list_item(bank_id, row) for row in found.rows]
     return ListDocumentsResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
@@ -81,9 +78,7 @@ async def list_document_chunks(
     """List a document's chunks in order."""
     async with memory.reading(bank_id) as (connection, bank):
         await listings.get_document(connection, bank.id, viewer, document_id)
-        found = await listings.list_chunks(
-            connection, bank.id, viewer, document_id, listings.Page(asked.limit, asked.offset)
-        )
+        found = await listings.list_chunks(connection, bank.id, viewer, document_id, asked.page)
     items = [_chunk(bank_id, document_id, row) for row in found.rows]
     return ListChunksResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
@@ -99,9 +94,7 @@ async def get_document_history(
     """List what was done to a document, the newest first."""
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_document(connection, bank.id, viewer, document_id)
-        found = await listings.list_history(
-            connection, viewer, row["number"], listings.Page(asked.limit, asked.offset)
-        )
+        found = await listings.list_history(connection, viewer, row["number"], asked.page)
     items = [_event(document_id, row) for row in found.rows]
     return DocumentHistoryResponse(
         document_id=document_id, items=items, total=found.total, limit=asked.limit, offset=asked.offset

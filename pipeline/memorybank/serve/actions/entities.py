@@ -36,11 +36,8 @@ async def list_entities(
     asked: Annotated[TaggedQuery, Query()],
 ) -> EntityListResponse:
     """List entities, the most mentioned first."""
-    wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
-        found = await listings.list_entities(
-            connection, bank.id, viewer, wanted, listings.Page(asked.limit, asked.offset)
-        )
+        found = await listings.list_entities(connection, bank.id, viewer, asked.wanted, asked.page)
     items = [EntityListItem(**_fields(row)) for row in found.rows]
     return EntityListResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
@@ -55,9 +52,8 @@ async def get_entity(
 ) -> EntityDetailResponse:
     """Return one entity."""
     entity = uuid_of(entity_id, "entity_id")
-    wanted = listings.TagFilter(tuple(asked.tags or ()), asked.tags_match)
     async with memory.reading(bank_id) as (connection, bank):
-        return await _detail(connection, bank.id, viewer, entity, wanted)
+        return await _detail(connection, bank.id, viewer, entity, asked.wanted)
 
 
 @call("POST", BANK + "/entities/{entity_id}/merge", command="merge")

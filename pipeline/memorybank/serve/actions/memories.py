@@ -90,12 +90,10 @@ async def list_memories(
         consolidation_state=asked.consolidation_state,
         document_id=asked.document_id,
         entity_id=uuid_of(asked.entity_id, "entity_id") if asked.entity_id else None,
-        tags=listings.TagFilter(tuple(asked.tags or ()), asked.tags_match),
+        tags=asked.wanted,
     )
     async with memory.reading(bank_id) as (connection, bank):
-        found = await listings.list_memories(
-            connection, bank.id, viewer, conditions, listings.Page(asked.limit, asked.offset)
-        )
+        found = await listings.list_memories(connection, bank.id, viewer, conditions, asked.page)
     items = [_list_item(bank_id, row) for row in found.rows]
     return ListMemoryUnitsResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from memorybank.serve.http.schemas.wire import SearchQuery, WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import PageResponse, SearchQuery, WireRequest, WireResponse
 
 Trait = Annotated[int, Field(ge=1, le=5)]
 
@@ -133,10 +133,5 @@ class TagItem(WireResponse):
     count: int
 
 
-class ListTagsResponse(WireResponse):
+class ListTagsResponse(PageResponse[TagItem]):
     """A page of tags, the most used first."""
-
-    items: list[TagItem]
-    total: int
-    limit: int
-    offset: int

@@ -2,10 +2,17 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from memorybank.serve.http.schemas.recall import EntityObservationResponse
-from memorybank.serve.http.schemas.wire import NotNegative, TaggedQuery, WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import (
+    PageQuery,
+    PageResponse,
+    TaggedQuery,
+    TagsAsked,
+    WireRequest,
+    WireResponse,
+)
 from memorybank.storage.history import Act
 from memorybank.tags import Match
 
@@ -17,18 +24,14 @@ class DocumentsQuery(TaggedQuery):
     tags_match: Match = "any_strict"
 
 
-class DocumentPage(BaseModel):
+class DocumentPage(PageQuery):
     """Which chunks of a document to list, or which acts of its history."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    offset: NotNegative = 0
 
 
-class EntityQuery(BaseModel):
+class EntityQuery(TagsAsked):
     """Among which memories an entity is looked for."""
-
-    tags: list[str] | None = None
-    tags_match: Match = "any"
 
 
 class MergeEntityRequest(WireRequest):
@@ -38,13 +41,8 @@ class MergeEntityRequest(WireRequest):
     names: list[str] | None = None
 
 
-class ListDocumentsResponse(WireResponse):
+class ListDocumentsResponse(PageResponse[dict[str, Any]]):
     """A page of documents, the last updated first."""
-
-    items: list[dict[str, Any]]
-    total: int
-    limit: int
-    offset: int
 
 
 class DocumentResponse(WireResponse):
@@ -96,13 +94,8 @@ class ChunkResponse(WireResponse):
     created_at: str
 
 
-class ListChunksResponse(WireResponse):
+class ListChunksResponse(PageResponse[ChunkResponse]):
     """A page of a document's chunks, in order."""
-
-    items: list[ChunkResponse]
-    total: int
-    limit: int
-    offset: int
 
 
 class ObservationIdSample(WireResponse):
@@ -127,14 +120,10 @@ class DocumentEvent(WireResponse):
     observations_removed: ObservationIdSample = ObservationIdSample()
 
 
-class DocumentHistoryResponse(WireResponse):
+class DocumentHistoryResponse(PageResponse[DocumentEvent]):
     """A page of a document's history, the newest act first."""
 
     document_id: str
-    items: list[DocumentEvent]
-    total: int
-    limit: int
-    offset: int
 
 
 class ReprocessDocumentResponse(WireResponse):
@@ -156,13 +145,8 @@ class EntityListItem(WireResponse):
     metadata: dict[str, Any] | None = None
 
 
-class EntityListResponse(WireResponse):
+class EntityListResponse(PageResponse[EntityListItem]):
     """A page of entities, the most mentioned first."""
-
-    items: list[EntityListItem]
-    total: int
-    limit: int
-    offset: int
 
 
 class UnmergeEntityResponse(WireResponse):

@@ -6,7 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from memorybank.serve.http.schemas.wire import TaggedQuery, TokenUsage, WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import (
+    PageResponse,
+    TaggedQuery,
+    TokenUsage,
+    WireRequest,
+    WireResponse,
+)
 from memorybank.timeline import parse_stamp
 
 
@@ -141,10 +147,5 @@ class MemoryUnitResponse(WireResponse):
     edited_at: str | None = None
 
 
-class ListMemoryUnitsResponse(WireResponse):
+class ListMemoryUnitsResponse(PageResponse[dict[str, Any]]):
     """A page of memories, the last mentioned first."""
-
-    items: list[dict[str, Any]]
-    total: int
-    limit: int
-    offset: int

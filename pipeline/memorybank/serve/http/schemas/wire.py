@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Generic, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from memorybank.storage.listings import Page, TagFilter
 from memorybank.tags import Match
 from memorybank.text import normalize
 from memorybank.timeline import iso
@@ -16,6 +17,8 @@ LARGEST = 2**63 - 1
 NotNegative = Annotated[int, Field(ge=0, le=LARGEST)]
 #: Text to look for, in the form in which texts are stored.
 Sought = Annotated[str, AfterValidator(normalize)]
+
+Item = TypeVar("Item")
 
 
 class WireRequest(BaseModel):
@@ -56,6 +59,11 @@ class PageQuery(BaseModel):
     limit: NotNegative = 100
     offset: NotNegative = 0
 
+    @property
+    def page(self) -> Page:
+        """The page as the lists take it."""
+        return Page(self.limit, self.offset)
+
 
 class SearchQuery(PageQuery):
     """A page of what holds `q`."""
@@ -63,11 +71,29 @@ class SearchQuery(PageQuery):
     q: Sought | None = None
 
 
-class TaggedQuery(PageQuery):
-    """A page of what carries tags."""
+class TagsAsked(BaseModel):
+    """What tags must be carried, and how they must match."""
 
     tags: list[str] | None = None
     tags_match: Match = "any"
+
+    @property
+    def wanted(self) -> TagFilter:
+        """The tags as the lists take them."""
+        return TagFilter(tuple(self.tags or ()), self.tags_match)
+
+
+class TaggedQuery(TagsAsked, PageQuery):
+    """A page of what carries tags."""
+
+
+class PageResponse(WireResponse, Generic[Item]):
+    """A page of a list, and how many there are in all."""
+
+    items: list[Item]
+    total: int
+    limit: int
+    offset: int
 
 
 class DeleteResponse(WireResponse):
