@@ -71,23 +71,23 @@ class Graph:
         return output
 
     def product(self, output: str, value: str, weight: str, bias: str = "") -> str:
-        """Add `value @ weight + bias`, the weight as (in, out)."""
+        """Add `value @ weight.T + bias`, the weight as torch has it: (out, in)."""
         if not bias:
-            return self.op("MatMul", [value, weight], output)
-        return self.op("Add", [self.op("MatMul", [value, weight], f"{output}.bare"), bias], output)
+            return self.op("MatMul", [value, self.turned(weight)], output)
+        return self.op("Add", [self.product(f"{output}.bare", value, weight), bias], output)
+
+    def turned(self, weight: str) -> str:
+        """Add the transpose of a weight, which the runtime folds."""
+        return self.op("Transpose", [weight], f"{weight}.t", perm=[1, 0])
 
     def gelu(self, output: str, value: str, bias: str) -> str:
         """Add `GELU(value + bias)`."""
         return self.op("BiasGelu", [value, bias], output, FUSED)
 
     def attend(self, output: str, hidden: str, weight: str, bias: str) -> str:
-        """Add self-attention with query, key and value in one product: weight (in, 3 in), bias (3 in)."""
-        return self.op("Attention", [hidden, weight, bias, "mask32"], output, FUSED, num_heads=HEADS)
-
-
-def linear_weight(graph: Graph, name: str, rows: int, columns: int) -> str:
-    """Declare a torch linear weight (out, in), return it as (in, out); the runtime folds the transpose."""
-    return graph.op("Transpose", [graph.weight(name, rows, columns)], f"{name}.t", perm=[1, 0])
+        """Add self-attention with query, key and value in one product: weight (3 in, in), bias (3 in)."""
+        inputs = [hidden, self.turned(weight), bias, "mask32"]
+        return self.op("Attention", inputs, output, FUSED, num_heads=HEADS)
 
 
 def embeddings(graph: Graph) -> str:
@@ -110,8 +110,7 @@ def attention(graph: Graph, layer: str, hidden: str) -> str:
     parts = [f"{layer}.attention.self.{name}" for name in ("query", "key", "value")]
     weights = [graph.weight(f"{part}.weight", HIDDEN, HIDDEN) for part in parts]
     biases = [graph.weight(f"{part}.bias", HIDDEN) for part in parts]
-    stacked = graph.op("Concat", weights, f"{layer}.qkv", axis=0)
-    weight = graph.op("Transpose", [stacked], f"{layer}.qkv.t", perm=[1, 0])
+    weight = graph.op("Concat", weights, f"{layer}.qkv", axis=0)
     bias = graph.op("Concat", biases, f"{layer}.qkv.bias", axis=0)
     return graph.attend(f"{layer}.attended", hidden, weight, bias)
 
@@ -133,12 +132,12 @@ def normed(graph: Graph, name: str, value: str, output: str) -> str:
 def encoder_layer(graph: Graph, number: int, hidden: str) -> str:
     """One transformer block."""
     layer = f"encoder.layer.{number}"
-    out = linear_weight(graph, f"{layer}.attention.output.dense.weight", HIDDEN, HIDDEN)
+    out = graph.weight(f"{layer}.attention.output.dense.weight", HIDDEN, HIDDEN)
     hidden = residual(graph, f"{layer}.attention.output", attention(graph, layer, hidden), out, hidden)
-    up = linear_weight(graph, f"{layer}.intermediate.dense.weight", INTERMEDIATE, HIDDEN)
+    up = graph.weight(f"{layer}.intermediate.dense.weight", INTERMEDIATE, HIDDEN)
     bias = graph.weight(f"{layer}.intermediate.dense.bias", INTERMEDIATE)
     active = graph.gelu(f"{layer}.active", graph.product(f"{layer}.widened", hidden, up), bias)
-    down = linear_weight(graph, f"{layer}.output.dense.weight", HIDDEN, INTERMEDIATE)
+    down = graph.weight(f"{layer}.output.dense.weight", HIDDEN, INTERMEDIATE)
     return residual(graph, f"{layer}.output", active, down, hidden)
 
 

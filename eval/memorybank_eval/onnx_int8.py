@@ -120,7 +120,7 @@ class Int8Graph(Graph):
         return name
 
     def product(self, output: str, value: str, weight: str, bias: str = "") -> str:
-        """Add `value @ weight + bias` in eight bits."""
+        """Add `value @ weight.T + bias` in eight bits."""
         rounded, step, zero = self._rounded(output, value)
         columns, steps = self._rounded_weight(output, weight)
         return self.op("MatMulIntegerToFloat", [rounded, columns, step, steps, zero, "", bias], output, FUSED)
@@ -145,20 +145,16 @@ class Int8Graph(Graph):
         return self.op("QuantizeLinear", [even, step, zero], f"{site}.uint8"), step, zero
 
     def _rounded_weight(self, site: str, weight: str) -> tuple[str, str]:
-        """Return a weight (in, out) as int8 and the step of each column: constants, once the runtime has loaded."""
-        axis, count = (
-            self.constant(f"{site}.axis", [1]),
-            self.array(f"{site}.count", np.float32(WEIGHT_STEPS)),
-        )
-        first = self.constant(f"{site}.first", [0])
-        shares = self.op("Unsqueeze", [f"{site}.shares", axis], f"{site}.column")
-        weight = self.op("Mul", [weight, shares], f"{site}.weight")
-        widest = self.op(
-            "ReduceMax", [self.op("Abs", [weight], f"{site}.abs"), first], f"{site}.widest", keepdims=0
-        )
+        """Return a weight (out, in) as int8 (in, out) and the step of each column: constants, once all is loaded."""
+        axis = self.constant(f"{site}.axis", [1])
+        weight = self.op("Mul", [weight, f"{site}.shares"], f"{site}.weight")
+        wide = self.op("Abs", [weight], f"{site}.abs")
+        widest = self.op("ReduceMax", [wide, axis], f"{site}.widest", keepdims=0)
+        count = self.array(f"{site}.count", np.float32(WEIGHT_STEPS))
         steps = self.op("Div", [widest, count], f"{site}.steps")
-        whole = self.op("Round", [self.op("Div", [weight, steps], f"{site}.counted")], f"{site}.whole")
-        return self.op("Cast", [whole], f"{site}.int8", to=self.onnx.TensorProto.INT8), steps
+        none = self.op("Sub", [steps, steps], f"{site}.none")
+        zero = self.op("Cast", [none], f"{site}.zeros", to=self.onnx.TensorProto.INT8)
+        return self.turned(self.op("QuantizeLinear", [weight, steps, zero], f"{site}.int8", axis=0)), steps
 
 
 def main() -> int:
