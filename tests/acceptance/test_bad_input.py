@@ -217,11 +217,16 @@ def test_a_bank_id_that_cannot_be_stored_is_refused_everywhere(http: httpx.Clien
         "update_bank_config": {"updates": {}},
         "update_document": {"tags": []},
         "update_bank_disposition": {"disposition": {"skepticism": 1, "literalism": 1, "empathy": 1}},
+        "dry_run_extract_memories": {"content": "x"},
+        "merge_entity": {"names": ["x"]},
     }
     body = bodies.get(name, {"query": "who"} if method in ("POST", "PUT", "PATCH") else ...)
     ids = dict.fromkeys(("memory_id", "entity_id", "operation_id", "document_id"), NOWHERE)
+    form: dict[str, Any] = {"files": {"files": ("a.txt", b"x")}, "data": {"request": "{}"}}
+    options = form if name == "file_retain" else {}
     for bank_id in ("%00", "a%00b", "a%0Ab", "%09", "%20", "x" * 513, "%C2%85"):
-        answer = request(http, method, template.format(bank_id=bank_id, **ids), body)
+        path = template.format(bank_id=bank_id, **ids)
+        answer = request(http, method, path, ... if options else body, **options)
         assert places(answer) == ["path.bank_id"], answer.text
         assert "bank_id" in answer.json()["detail"][0]["msg"]
 

@@ -174,7 +174,9 @@ def test_a_long_text_without_a_separator_is_cut(bank: Bank, content: str) -> Non
     page = bank.get("/documents/long/chunks", limit=1000)
     texts = [chunk["chunk_text"] for chunk in page["items"]]
     assert page["total"] == len(texts) > 10 and max(map(len, texts)) <= 3000
-    assert "".join(texts) == content == bank.get("/documents/long")["original_text"]
+    # Each part of a JSON object names the key again.
+    joined = "".join(texts).replace('"}{"k":"', "")
+    assert joined == content == bank.get("/documents/long")["original_text"]
     bank.recall("a" * 50)
 
 

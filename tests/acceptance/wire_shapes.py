@@ -98,7 +98,7 @@ SHAPES: dict[str, str] = {
     "MemoryUnit": "id*: uuid, text*: str, context*: str, date*: str, type*: str, mentioned_at: time?,"
     " occurred_start: time?, occurred_end: time?, entities*: [str], document_id: str?, chunk_id: str?, tags*: [str],"
     " metadata*: map<str>, observation_scopes: any, state*: str, invalidation_reason: str?, invalidated_at: time?,"
-    " edited_at: time?",
+    " edited_at: time?, proof_count: int, mentioned_in: [str]",
     "ListDocumentsResponse": "items*: [DocumentListItem], total*: int, limit*: int, offset*: int",
     "DocumentListItem": "id*: str, bank_id*: str, content_hash*: str?, created_at*: time, updated_at*: time,"
     " text_length*: int, memory_unit_count*: int, retain_params*: obj?, document_metadata*: obj?, tags*: [str]",
