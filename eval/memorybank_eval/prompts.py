@@ -12,7 +12,7 @@ import asyncio
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,7 @@ from memorybank.llm.client import LanguageModel
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.llm.retry import Patience
 from memorybank.model import Fact, RetainItem
-from memorybank.retain import intake, prompting
-from memorybank.retain.chunking import ChunkSize, chunk
+from memorybank.retain import intake, preview, prompting
 from memorybank.retain.extraction import Asking
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.work import ChunkWork, Extraction
@@ -90,20 +89,9 @@ def _statement(raw: Mapping[str, Any]) -> Statement:
 
 def works(sample: Sample, settings: Settings) -> list[ChunkWork]:
     """Return the chunks of a sample as retain would extract them: checked, screened, without recalled memories, cut."""
-    config = sample.config
-    [item] = intake.accept([sample.item], intake.Limits(settings.retain, lambda _: config)).items
-    size = ChunkSize.of(config.retain_chunk_size, config.retain_structured_chunk_size)
-    pieces = chunk(item.content, size)
-    work = ChunkWork(
-        text="",
-        config=config,
-        anchor=item.timestamp,
-        total=len(pieces),
-        context=item.context,
-        metadata=item.metadata,
-        narrator=sample.narrator,
-    )
-    return [replace(work, text=text, number=number) for number, text in enumerate(pieces, 1)]
+    limits = intake.Limits(settings.retain, lambda _: sample.config)
+    [item] = intake.accept([sample.item], limits).items
+    return preview.works(item, sample.config, sample.narrator)
 
 
 async def extracted(sample: Sample, model: LanguageModel, settings: Settings) -> Extraction:

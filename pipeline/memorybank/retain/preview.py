@@ -50,24 +50,18 @@ async def preview(retain: Retain, bank: Bank, caller: Caller, wish: Wish) -> Pre
     accepted = await aside([wish.item], intake.accept, [wish.item], retain.limits(bank), ("body",))
     [item] = accepted.items
     config = _config(retain, bank, wish)
+    ledger = MemoryLedger(StoredLedger(retain.database, caller))
+    chunks = [replace(one, ledger=ledger) for one in works(item, config, wish.narrator or bank.narrator)]
+    found = await _extracted(retain, config, chunks)
+    return Preview(tuple(map(_piece, chunks, found)), ledger.usage)
+
+
+def works(item: RetainItem, config: BankConfig, narrator: str) -> list[ChunkWork]:
+    """Return the chunks of an accepted item as a retain would have them extracted."""
     size = ChunkSize.of(config.retain_chunk_size, config.retain_structured_chunk_size)
     texts = chunk(item.content, size)
-    ledger = MemoryLedger(StoredLedger(retain.database, caller))
-    works = [
-        ChunkWork(
-            text=text,
-            config=config,
-            anchor=item.timestamp,
-            number=number,
-            total=len(texts),
-            context=item.context,
-            narrator=wish.narrator or bank.narrator,
-            ledger=ledger,
-        )
-        for number, text in enumerate(texts, 1)
-    ]
-    found = await _extracted(retain, config, works)
-    return Preview(tuple(map(_piece, works, found)), ledger.usage)
+    whole = ChunkWork("", config, item.timestamp, 1, len(texts), item.context, item.metadata, narrator)
+    return [replace(whole, text=text, number=number) for number, text in enumerate(texts, 1)]
 
 
 def _config(retain: Retain, bank: Bank, wish: Wish) -> BankConfig:

@@ -15,6 +15,8 @@ FIRST_TURNS = 2
 #: Every so many items of a list, "partly_malformed" spoils one, in each of the ways in turn.
 SPOILED_EVERY = 3
 _MARK = "what does not read"
+#: What a model says that would rather chat.
+_STORY = "I would rather tell you a story about this."
 #: What a model that thinks aloud writes before it answers.
 _DRAFT = 'Maybe {"facts":[]}? No, there is more.'
 
@@ -158,7 +160,8 @@ _ERRORS = {
 #: kind -> what the right content becomes
 _CONTENTS: dict[str, Callable[[str], str]] = {
     "unclosed": _half,
-    "prose": lambda content: "I would rather tell you a story about this.",
+    "prose": lambda content: _STORY,
+    "ignores_schema": lambda content: _STORY,
     "empty": lambda content: "",
     "no_facts": lambda content: json.dumps({key: [] for key in json.loads(content)}),
     "fenced": lambda content: f"Sure! Here you go:\n```json\n{content}\n```\nHope that helps.",
@@ -180,7 +183,6 @@ _CONTENTS: dict[str, Callable[[str], str]] = {
     "python": lambda content: repr(json.loads(content)),
 }
 _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
-    "ignores_schema": lambda fault, said, body: _says("I would rather tell you a story about this."),
     "gullible": lambda fault, said, body: _says(obedient(said.content, body)),
     "says": lambda fault, said, body: _says(fault.text),
     "schema_echo": _echo,
