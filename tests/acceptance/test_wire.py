@@ -10,11 +10,11 @@ import pytest
 from bank_calls import Bank, good, request
 from wire_shapes import CALLS, violations
 
-#: The contract's own examples of a retain and a recall.
 #: Calls with a test file of their own.
 MERGING = ("merge_entity", "unmerge_entity")
 #: Calls with a test of their own: two need an operation in the right state, one a form of files.
 ELSEWHERE = ("cancel_operation", "retry_operation", "get_version", "file_retain", *MERGING)
+#: The contract's own examples of a retain and a recall.
 RETAIN = {
     "items": [
         {

@@ -154,10 +154,6 @@ SHAPES: dict[str, str] = {
     " llm_trace*: bool, store_document_text*: bool",
 }
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
 def violations(type_: str, value: Any, place: str = "$") -> Iterator[str]:
     """Yield what in a value is not as its type says."""
     if type_.endswith("?"):
