@@ -154,6 +154,7 @@ SHAPES: dict[str, str] = {
     " llm_trace*: bool, store_document_text*: bool",
 }
 
+
 def violations(type_: str, value: Any, place: str = "$") -> Iterator[str]:
     """Yield what in a value is not as its type says."""
     if type_.endswith("?"):
