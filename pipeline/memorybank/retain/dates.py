@@ -5,15 +5,25 @@ None is better than a wrong one. Where the words leave open which Friday or whos
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 
 from memorybank import text
 from memorybank.llm.extractive.records import read_records
 from memorybank.retain.schema import Draft
-from memorybank.timeline import TimeSpan, dated, days, find_times, line_stamps
+from memorybank.timeline import (
+    EARLIEST,
+    LATEST,
+    TimeSpan,
+    dated,
+    find_times,
+    lengths,
+    line_stamps,
+    phrase_window,
+)
 from memorybank.timeline.ranges import shift
 from memorybank.timeline.span import of_days
 
@@ -37,7 +47,8 @@ _NUMBER = re.compile(
 class Occurred:
     """When something happened: first and last moment, both inside; None where it is not known.
 
-    What lasts or is due until a day has only an end.
+    What lasts or is due until a day has only an end, what has lasted since one only a start. A moment is in the zone in
+    which it was told, a calendar day in UTC.
     """
 
     start: datetime | None = None
@@ -46,8 +57,9 @@ class Occurred:
     @property
     def days(self) -> str:
         """The day, or the first and the last one, as ISO dates."""
-        start, end = self.start or self.end, self.end or self.start
-        return days(TimeSpan(start, end)) if start and end else ""
+        ends = [each.date().isoformat() for each in (self.start, self.end) if each]
+        # A dash is read in every language.
+        return "–".join(dict.fromkeys(ends))
 
     def may_be(self, span: TimeSpan) -> bool:
         """Tell whether it may have happened then."""
@@ -96,6 +108,11 @@ class Evidence:
         return (*said, *find_times(self.source, None))
 
     @cached_property
+    def lengths(self) -> frozenset[tuple[str, int]]:
+        """The lengths of time that the text names: units and how many."""
+        return frozenset(lengths(self.source))
+
+    @cached_property
     def anchors(self) -> tuple[datetime, ...]:
         """The dates of the text and of its lines."""
         stamps = tuple(line.said_at for line in self.lines)
@@ -115,16 +132,37 @@ class Evidence:
         """Return when an event happened, as far as the text supports it."""
         if not draft.is_event:
             return Occurred()
-        said = self._said(draft)
-        until = _claimed(draft.occurred_end)
-        first, last = (self._supported(each, said) for each in (_claimed(draft.occurred_start), until))
-        if first is None and last is None:
-            first = next((span for span in said if not span.open and self._is_supported(span)), None)
-        if first is None or (last and last.end >= first.start):
-            return Occurred(first.start if first else None, last.end if last else None)
-        # An end that was claimed but is not supported is not known; without one, or with an earlier one, it is a day.
-        lasts = until is not None and last is None and until.start > first.end
-        return Occurred(first.start, None if lasts else first.end)
+        anchor, said = self._anchor_of(draft.what), self._said(draft)
+        until = _claimed(draft.occurred_end, anchor)
+        first, last = (
+            self._supported(each, said) for each in (_claimed(draft.occurred_start, anchor), until)
+        )
+        if first and until and not last and self._is_as_long(first, until):
+            last = until
+        if first:
+            return _lasting(first, last, until, _opened(draft.when, anchor, first))
+        return Occurred(None, last.end) if last else self._told(draft, anchor)
+
+    def _told(self, draft: Draft, anchor: datetime | None) -> Occurred:
+        """Return when an event happened by its own words, as far as the text supports them."""
+        windows = (phrase_window(said, anchor, self._is_sure) for said in (draft.when, draft.what))
+        told = next(filter(None, windows), None)
+        if told is None:
+            return Occurred()
+        if told.start > EARLIEST and told.end < LATEST:
+            told = _there(told, anchor)
+        return Occurred(
+            told.start if told.start > EARLIEST else None, told.end if told.end < LATEST else None
+        )
+
+    def _is_sure(self, span: TimeSpan) -> bool:
+        return not span.open and self._is_supported(span)
+
+    def _is_as_long(self, first: TimeSpan, until: TimeSpan) -> bool:
+        """Tell whether from the start to an end it is as long as the text says somewhere: "for eighteen months"."""
+        return any(
+            over - SLACK <= until.end.date() <= over for over in _ends(first.start.date(), self.lengths)
+        )
 
     def dated(self, draft: Draft, occurred: Occurred) -> Draft:
         """Return a fact with the days that its relative words mean, as far as the text supports them.
@@ -185,10 +223,54 @@ class Evidence:
         return best if best.terms & wanted else None
 
 
-def _claimed(stamp: str) -> TimeSpan | None:
+def _claimed(stamp: str, anchor: datetime | None) -> TimeSpan | None:
     """Return the time that a model wrote as an ISO date, or None."""
     found = find_times(stamp, None) if stamp else []
-    return found[0] if found else None
+    # What is no date by itself is none; a clock time without a zone is in the anchor's.
+    return _there(find_times(found[0].text, anchor)[0], anchor) if found else None
+
+
+def _there(span: TimeSpan, anchor: datetime | None) -> TimeSpan:
+    """Return a moment in the zone of the anchor; a calendar day as it is."""
+    if span.grain not in ("instant", "hour"):
+        return span
+    zone = anchor.tzinfo if anchor else None
+    start, end = (each.astimezone(zone or UTC) for each in (span.start, span.end))
+    return replace(span, start=start, end=end)
+
+
+def _lasting(
+    first: TimeSpan, last: TimeSpan | None, until: TimeSpan | None, said: TimeSpan | None
+) -> Occurred:
+    """Return when something happened that began at `first`.
+
+    `last` is its end as far as it is supported, `until` as it was claimed; `said` is what the words beside leave open.
+    """
+    if last and last.end > first.end:
+        return Occurred(first.start, last.end)
+    # An end that was claimed but is not supported is not known, and what is open in words has none.
+    if (until and not last and until.start > first.end) or (said and said.end == LATEST):
+        return Occurred(first.start, None)
+    # "Until Friday" on the Friday is no Friday.
+    if said and said.start == EARLIEST:
+        return Occurred(None, first.end)
+    return Occurred(first.start, last.end if last and last.end >= first.start else first.end)
+
+
+def _opened(when: str, anchor: datetime | None, first: TimeSpan) -> TimeSpan | None:
+    """Return the window that the words of a time open at the claimed one: "since May", "until Friday"."""
+
+    def is_meant(span: TimeSpan) -> bool:
+        return any(each.start <= first.end and first.start <= each.end for each in _readings(span, first))
+
+    return phrase_window(when, anchor, is_meant)
+
+
+def _ends(start: date, named: Iterable[tuple[str, int]]) -> Iterator[date]:
+    """Yield the days so long after a start; none for what is no number of days or leaves the years 1 to 9999."""
+    for unit, count in named:
+        with suppress(ValueError, OverflowError):
+            yield shift(start, unit, count)
 
 
 def _readings(span: TimeSpan, claimed: TimeSpan) -> Iterator[TimeSpan]:

@@ -1,6 +1,7 @@
 """The modes that keep a chunk as it stands: one fact, its text the chunk's. Pure but for the model that is asked.
 
 `chunks` asks no model. `verbatim` asks for dates, names and labels only: those of all entries that the model gives.
+Where it cannot, the text is kept without them, and the loss is counted.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from memorybank.model import EntityInput, Fact
 from memorybank.retain.dates import Evidence
-from memorybank.retain.work import ChunkWork, Extraction, Extractor
+from memorybank.retain.work import LOST, ChunkWork, Extraction, Extractor
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,15 @@ class VerbatimExtractor:
     inner: Extractor
 
     async def extract(self, works: Sequence[ChunkWork]) -> Sequence[Extraction]:
-        """Return each chunk as a fact, or the error of `inner`."""
+        """Return each chunk as a fact; with the error of `inner` where the chunk's turn has not come."""
         found = await self.inner.extract(works)
         return [_described(work, one) for work, one in zip(works, found, strict=True)]
 
 
 def _described(work: ChunkWork, found: Extraction) -> Extraction:
     """Return a chunk as a fact with the names, labels and dates of the facts that were found in it."""
+    if isinstance(found.error, LOST):
+        return Extraction((_whole(work),), {found.error.code: 1, **found.dropped})
     if found.error:
         return found
     starts = [fact.occurred_start for fact in found.facts if fact.occurred_start]

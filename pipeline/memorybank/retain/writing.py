@@ -91,9 +91,9 @@ def prepared(chunk: Pending, extraction: Extraction, free_form: bool) -> Done:
 def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
     about = chunk.about
     step = chunk.ordinal * CHUNK_STEP + index * FACT_STEP
-    start, end = fact.occurred_start, fact.occurred_end or fact.occurred_start
+    start, end = fact.occurred_start, fact.occurred_end
     if start is not None and start == end:
-        # Only a moment is moved: the edges of a day or a month are meant.
+        # Only a moment is moved: the edges of a day or a month are meant, and a start alone is that of what lasts.
         start = end = _later(start, step)
     said_at = fact.mentioned_at or about.mentioned_at
     return NewUnit(

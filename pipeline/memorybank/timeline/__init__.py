@@ -8,20 +8,24 @@ Relative words count from the anchor's own calendar date, in the anchor's own zo
 an ISO date with a time) are converted between zones.
 """
 
-from memorybank.timeline.find import dated, days, find_times
-from memorybank.timeline.question import query_window
-from memorybank.timeline.span import Grain, TimeSpan
+from memorybank.timeline.find import dated, days, find_times, lengths
+from memorybank.timeline.question import phrase_window, query_window
+from memorybank.timeline.span import EARLIEST, LATEST, Grain, TimeSpan
 from memorybank.timeline.stamps import iso, line_stamps, parse_stamp, parse_timestamp
 
 __all__ = [
+    "EARLIEST",
+    "LATEST",
     "Grain",
     "TimeSpan",
     "dated",
     "days",
     "find_times",
     "iso",
+    "lengths",
     "line_stamps",
     "parse_stamp",
     "parse_timestamp",
+    "phrase_window",
     "query_window",
 ]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memorybank.text import language
-from memorybank.timeline.grammar import Grammar, bare, read_parts
+from memorybank.timeline.grammar import Grammar, Rule, bare, read_parts
 from memorybank.timeline.languages import SPACED_CODES, grammar
 from memorybank.timeline.numeric import find_numeric
 from memorybank.timeline.reading import Reading, Tense
@@ -46,6 +46,9 @@ _KANA = re.compile("[\u3041-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
+_NO_RULE = Rule("nothing", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A span, its place in the text, and the action of the rule that read it (empty: a date in digits).
@@ -64,10 +67,28 @@ class Found:
 def find_times(text: str, anchor: datetime | None) -> list[TimeSpan]:
     """Every time expression in a text, in order of writing; none overlap.
 
-    Relative ones count from the anchor (a naive one is UTC) and are left out without it. What is no certain time
+    Relative ones count from the anchor (a naive one is UTC) and are left out without it; a date with a clock time and
+    no zone is in the anchor's. What is no certain time
     gives nothing: prices, versions, clock times, "every Friday", years before our era.
     """
     return [found.span for found in locate(text, anchor)]
+
+
+def lengths(text: str) -> Iterator[tuple[str, int]]:
+    """Yield every length of time that a text names as a number of units: "for eighteen months" is ("month", 18)."""
+    text = unicodedata.normalize("NFC", text)
+    low = bare(text)
+    for spoken in _languages(text, low, bool(_DIGIT.search(low))):
+        for match in spoken.step.finditer(low):
+            reading = Reading(_NO_RULE, read_parts(match), spoken, None, lambda: "unknown")
+            if reading.has("n") and (not spoken.spaced or _is_apart(low, match)):
+                yield reading.unit, reading.number("n")
+
+
+def _is_apart(low: str, match: re.Match[str]) -> bool:
+    """Whether words begin and end where an expression does."""
+    inside = low[max(0, match.start() - 1) : match.start()] + low[match.end() : match.end() + 1]
+    return not _WORD.search(inside)
 
 
 def dated(text: str, anchor: datetime | None, believed: Callable[[TimeSpan], bool] = lambda _: True) -> str:
@@ -117,7 +138,8 @@ def locate(text: str, anchor: datetime | None, question: bool = False) -> list[F
     found = []
     if numeric:
         month_first = chosen[0].code == "en" if chosen else language(text) in ("en", "und")
-        found = [Found(start, end, span) for start, end, span in find_numeric(text, month_first)]
+        zone = (anchor.tzinfo if anchor else None) or UTC
+        found = [Found(start, end, span) for start, end, span in find_numeric(text, month_first, zone)]
     for spoken in chosen:
         read = list(_in_language(text, low, spoken, anchor, question, found))
         found += read

@@ -1,7 +1,7 @@
 """Dates in digits, the same in all languages: 2026-03-01, 1.3.2026, 3/1/2026, with a time in the ISO form."""
 
 import re
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 
 from memorybank.timeline.span import TimeSpan, of_days
 
@@ -20,24 +20,24 @@ _OTHER = r"(?P<a>\d{1,2})(?P<s>[./-])(?P<b>\d{1,2})(?P=s)(?P<c>\d{4}|(?<=/)\d{2}
 _DATE = re.compile(rf"(?<![\w$€£¥#])(?<!\d[.,:/\-])(?:{_ISO}|{_ISO_WEEK}|{_OTHER})(?!\w)(?![./:\-]\w)")
 
 
-def find_numeric(text: str, month_first: bool) -> list[tuple[int, int, TimeSpan]]:
-    """Dates in digits with the places where they begin and end.
+def find_numeric(text: str, month_first: bool, unzoned: tzinfo = UTC) -> list[tuple[int, int, TimeSpan]]:
+    """Dates in digits with the places where they begin and end; a clock time without a zone is in `unzoned`.
 
     Where both could be the month, `month_first` decides (3/1/2026 is 1 March in America), except between dots,
     where the day always stands first.
     """
     found = []
     for match in _DATE.finditer(text):
-        span = _read(match, month_first)
+        span = _read(match, month_first, unzoned)
         if span:
             found.append((match.start(), match.end(), span))
     return found
 
 
-def _read(match: re.Match[str], month_first: bool) -> TimeSpan | None:
+def _read(match: re.Match[str], month_first: bool, unzoned: tzinfo) -> TimeSpan | None:
     try:
         if match["y"]:
-            return _read_iso(match)
+            return _read_iso(match, unzoned)
         if match["week"]:
             return _read_week(match)
         day = _read_other(match, month_first)
@@ -46,16 +46,15 @@ def _read(match: re.Match[str], month_first: bool) -> TimeSpan | None:
     return of_days(day, day, "day", match[0]) if day.year in _YEARS else None
 
 
-def _read_iso(match: re.Match[str]) -> TimeSpan | None:
+def _read_iso(match: re.Match[str], unzoned: tzinfo) -> TimeSpan | None:
     day = date(int(match["y"]), int(match["m"]), int(match["d"]))
     if day.year not in _YEARS:
         return None
     if not match["H"] or match["H"] == "24":
         return of_days(day, day, "day", match[0])
     second = int(match["S"] or 0)
-    local = datetime(
-        day.year, day.month, day.day, int(match["H"]), int(match["M"]), second, tzinfo=zone(match["zone"])
-    )
+    there = zone(match["zone"]) if match["zone"] else unzoned
+    local = datetime(day.year, day.month, day.day, int(match["H"]), int(match["M"]), second, tzinfo=there)
     at = local.astimezone(UTC)
     return TimeSpan(at, at, match[0], "instant")
 

@@ -1,8 +1,9 @@
-"""The time window that a question names."""
+"""The time window that a question, or a phrase about when something was, names."""
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -18,13 +19,18 @@ _DISTANCES = frozenset(("distance", "vague", "half"))
 #: How far around an expression a preposition is looked for.
 _NEAR_CHARS = 24
 _ARTICLE = r"(?: (?:the|el|la|los|las|le|les|il|lo|o|os|as|den|dem|der|das|l'))?"
+#: A day of a month that a date behind it explains: "until the 9th (2026-03-09".
+_DAY_NUMBER = r"(?:(?:dia )?\d+\W?\w{0,2} ?\()?"
+#: "Since" in Italian; "of the" in Portuguese ("da semana passada").
+_DA = r"da(?! (?:proxima|ultima|semana|segunda|terca|quarta|quinta|sexta)\b)"
 _EAST = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 
 #: Words before a time (in any language, without accents), and words behind it (East Asia).
 _OPENERS = {
     "since": (
-        r"since|ever since|seit|ab|depuis|desde|a partir d[ei]|dal|dalla|dallo|da|с|自从|自從|自|从|從",
-        r"以来|以來|起|から|이후로|이후|부터",
+        r"since|ever since|at the earliest|seit|ab|fruhestens|depuis|a partir d[aeiou]|au plus tot|desde|"
+        rf"dal|dalla|dallo|{_DA}|с|自从|自從|自|从|從",
+        r"(?:on|onwards?|at the earliest|an)(?=\W*$| ?[(,;)])|以来|以來|起|から|이후로|이후|부터",
     ),
     "after": (
         r"after|nach|apres|despues del?|tras|dopo|depois d[eoa]|apos|после",
@@ -35,8 +41,9 @@ _OPENERS = {
         r"之前|以前|の前|より前|이전|전에",
     ),
     "until": (
-        r"until|till|up to|bis|bis zum|jusqu'[ae]n?|jusqu'au|hasta|fino al?|ate|直到|到",
-        r"まで|까지|为止|為止",
+        r"until|till|up to|by|no later than|at the latest|bis|bis zum|spatestens|jusqu'[ae]n?|jusqu'au|au plus tard|"
+        r"hasta|a mas tardar|fino al?|entro|ate|直到|到",
+        r"at the latest|まで|까지|为止|為止",
     ),
 }
 _JOINT = re.compile(
@@ -45,6 +52,12 @@ _JOINT = re.compile(
 )
 #: Joints that make a range by themselves.
 _JOINT_ALONE = re.compile(r"[\s]*(?:到|至|から|부터|에서|~|～|–)\s*")
+#: In a phrase every joint does but "and", which may join two days.
+_PHRASE_JOINT = re.compile(rf"(?!\W*(?:and|und|et|y|e|и|和|와|과)\b)(?:{_JOINT.pattern})")
+#: What may stand between a time and the date that explains it: "from Monday on (2026-03-02".
+_ASIDE = re.compile(r"\W{0,3}|[\w ]{0,12} \(")
+#: Words that begin and end a range too ("desde el 3 hasta el 5"): they do not open it.
+_WITHIN_RANGES = ("since", "until")
 _RANGE = re.compile(
     r"(?:^|[\s¿(])(?:between|from|zwischen|von|vom|entre|du|de|desde|del|tra|fra|dal|da|между|с) ?"
     r"(?:the |el |le |il |o |dem )?$"
@@ -62,9 +75,9 @@ class _Opener:
 def _opener(kind: str, before: str, behind: str) -> _Opener:
     return _Opener(
         kind,
-        re.compile(rf"(?:^|[^\w]|(?<={_EAST}))(?:{before}){_ARTICLE} ?$"),
+        re.compile(rf"(?:^|[^\w]|(?<={_EAST}))(?:{before}){_ARTICLE} ?{_DAY_NUMBER}$"),
         re.compile(rf"(?:{before})(?!\w)"),
-        re.compile(rf" ?(?:{behind})"),
+        re.compile(rf"[ )]*(?:{behind})"),
     )
 
 
@@ -87,38 +100,74 @@ def query_window(query: str, anchor: datetime) -> TimeSpan | None:
     low = bare(query)
     joined = _joined(low, found)
     if joined:
-        return joined
+        return _across(low, *joined)
     best = min(found, key=lambda each: _EXACTNESS[each.span.grain])
-    return _opened(low, best, anchor)
+    window = _open(_kind(low, best), best.span)
+    if window.end < LATEST:
+        return window
+    now = anchor.astimezone(UTC)
+    return replace(window, end=now if now >= window.start else LATEST)
 
 
-def _joined(low: str, found: list[Found]) -> TimeSpan | None:
-    """Two times that a question puts around a window: between 3 May and last week."""
+def phrase_window(
+    phrase: str, anchor: datetime | None, believed: Callable[[TimeSpan], bool] = lambda _: True
+) -> TimeSpan | None:
+    """The window that a phrase such as "since Monday (2026-03-02)" names, by the first time in it that is `believed`.
+
+    An end that it leaves open is EARLIEST or LATEST. None where no time is believed, or not both ends of a range.
+    """
+    phrase = unicodedata.normalize("NFC", phrase)
+    found, low = locate(phrase, anchor), bare(phrase)
+    joined = _joined(low, found, _PHRASE_JOINT)
+    if joined:
+        return _across(low, *joined) if all(believed(each.span) for each in joined) else None
+    at = next((at for at, each in enumerate(found) if believed(each.span)), None)
+    if at is None:
+        return None
+    first = at
+    while first > 0 and _ASIDE.fullmatch(low, found[first - 1].end, found[first].start):
+        first -= 1
+    kinds = (_kind(low, each) for each in found[first : at + 1])
+    return _open(next(filter(None, kinds), ""), found[at].span)
+
+
+def _joined(
+    low: str, found: list[Found], alone: re.Pattern[str] = _JOINT_ALONE
+) -> tuple[Found, Found] | None:
+    """Two times around a window: between 3 May and last week. `alone` joins them without "between"."""
     for first, second in pairwise(found):
         between, head = low[first.end : second.start], low[max(0, first.start - _NEAR_CHARS) : first.start]
         opened = _RANGE.search(head) or _RANGE.search(f" {first.span.text.lower().split(' ')[0]} ")
-        joined = (opened and _JOINT.fullmatch(between)) or _JOINT_ALONE.fullmatch(between)
+        joined = (opened and _JOINT.fullmatch(between)) or alone.fullmatch(between)
         if joined and first.span.start <= second.span.end:
-            text = f"{first.span.text}{between}{second.span.text}"
-            return TimeSpan(first.span.start, second.span.end, text, first.span.grain)
+            return first, second
     return None
 
 
-def _opened(low: str, found: Found, anchor: datetime) -> TimeSpan:
-    """The window of one time, opened to the side that the words around it name."""
+def _across(low: str, first: Found, second: Found) -> TimeSpan:
+    """The window from the first time to the second."""
+    text = f"{first.span.text}{low[first.end : second.start]}{second.span.text}"
+    return TimeSpan(first.span.start, second.span.end, text, first.span.grain)
+
+
+def _kind(low: str, found: Found) -> str:
+    """To which side the words around a time open it; empty for none."""
     head, own = low[max(0, found.start - _NEAR_CHARS) : found.start], low[found.start : found.end]
     tail = low[found.end : found.end + _NEAR_CHARS]
     for opener in _COMPILED:
+        if found.action.endswith("_range") and opener.kind in _WITHIN_RANGES:
+            continue
         inside = found.action not in _DISTANCES and opener.own.match(own)
         if inside or opener.before.search(head) or opener.behind.match(tail):
-            return _open(opener.kind, found.span, anchor)
-    return found.span
+            return opener.kind
+    return ""
 
 
-def _open(kind: str, span: TimeSpan, anchor: datetime) -> TimeSpan:
+def _open(kind: str, span: TimeSpan) -> TimeSpan:
+    if not kind:
+        return span
     if kind in ("since", "after"):
         start = span.start if kind == "since" or span.end >= LATEST else span.end + timedelta(microseconds=1)
-        now = anchor.astimezone(UTC)
-        return TimeSpan(start, now if now >= start else LATEST, span.text, span.grain)
+        return TimeSpan(start, LATEST, span.text, span.grain)
     end = span.end if kind == "until" or span.start <= EARLIEST else span.start - timedelta(microseconds=1)
     return TimeSpan(EARLIEST, end, span.text, span.grain)

@@ -44,6 +44,18 @@ async def test_a_refused_chunk_is_lost_and_named_and_the_others_are_kept(world: 
     assert call["error"] == "model_refused"
 
 
+async def test_mode_verbatim_loses_no_text_to_the_model(world: World) -> None:
+    world.model = failing(ModelRefused("policy"), 3)
+    await world.configure(retain_extraction_mode="verbatim")
+    kept = await world.keep(*ITEMS)
+    assert sorted(await world.texts()) == [f"Ada told item {n}." for n in range(5)]
+    assert kept.status is Status.COMPLETED
+    assert "1 of 5 parts lost some" in (kept.error_message or "")
+    assert kept.result["extraction_errors_sample"] == ["document d3, chunk 0: 1 model_refused"]
+    assert (kept.result["chunks_out"], kept.result["chunks_failed"]) == (5, 0)
+    assert kept.result["dropped_by_reason"] == {"model_refused": 1}
+
+
 async def test_a_malformed_chunk_is_lost_after_its_budget_and_the_others_are_kept(world: World) -> None:
     world.model = ScriptedModel(lambda text: "no json" if "item 3." in text else one_fact_a_line(text))
     kept = await world.keep(*ITEMS)

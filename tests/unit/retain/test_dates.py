@@ -107,7 +107,84 @@ def test_until_and_by_give_an_end_and_no_beginning(source: str, when: str) -> No
 
 def test_an_end_that_is_claimed_without_support_is_not_known() -> None:
     levy = "The levy is 150 euros a month, from 1 April on, for eighteen months."
-    assert ends(levy, occurred_start="2026-04-01", occurred_end="2027-09-30") == (date(2026, 4, 1), None)
+    assert ends(levy, occurred_start="2026-04-01", occurred_end="2027-12-31") == (date(2026, 4, 1), None)
+
+
+@pytest.mark.parametrize(
+    ("source", "start", "end"),
+    [
+        ("The levy is 150 euros a month, from 1 April on, for eighteen months.", "2026-04-01", "2027-09-30"),
+        ("La derrama será durante dieciocho meses, a partir de abril de 2026.", "2026-04-01", "2027-09-30"),
+        ("Die Sperrung beginnt am 4. Mai und dauert siebzehn Wochen.", "2026-05-04", "2026-08-30"),
+        ("工事は5月4日から18か月続く。", "2026-05-04", "2027-11-04"),
+        ("The lease runs until September 2027.", "2026-03-01", "2027-09-30"),
+    ],
+)
+def test_an_end_is_kept_where_the_text_says_how_long_or_until_when(source: str, start: str, end: str) -> None:
+    found = (date.fromisoformat(start), date.fromisoformat(end))
+    assert ends(source, occurred_start=start, occurred_end=end) == found
+
+
+SECOND, NINTH = date(2026, 3, 2), date(2026, 3, 9)
+
+
+@pytest.mark.parametrize(
+    ("when", "span"),
+    [
+        ("between 2026-03-02 and 2026-03-09", (SECOND, NINTH)),
+        ("between Monday and the 9th (2026-03-02 to 2026-03-09)", (SECOND, NINTH)),
+        ("zwischen dem 2. März 2026 und dem 9. März 2026", (SECOND, NINTH)),
+        ("desde el 2 hasta el 9 de marzo de 2026", (SECOND, NINTH)),
+        ("2026年3月2日から9日まで", (SECOND, NINTH)),
+        ("since 2026-03-02", (SECOND, None)),
+        ("from Monday on (2026-03-02)", (SECOND, None)),
+        ("seit Montag (2026-03-02)", (SECOND, None)),
+        ("frühestens am 2. März 2026", (SECOND, None)),
+        ("depuis le 2 mars 2026", (SECOND, None)),
+        ("2026年3月2日から", (SECOND, None)),
+        ("until the 9th (2026-03-09)", (None, NINTH)),
+        ("by 9 March 2026", (None, NINTH)),
+        ("spätestens am 9. März 2026", (None, NINTH)),
+        ("hasta el 9 de marzo de 2026", (None, NINTH)),
+        ("2026-03-02", (SECOND, SECOND)),
+        ("on 2 March 2026 and on 9 March 2026", (SECOND, SECOND)),
+    ],
+)
+def test_an_edge_is_not_the_day(when: str, span: tuple[date | None, date | None]) -> None:
+    source = f"The kiln is down {when}."
+    assert ends(source, when=when) == span
+    start, end = span
+    claimed = start or end
+    if claimed and not (start and end):
+        assert ends(source, when=when, occurred_start=claimed.isoformat()) == span
+        assert ends(source, when=when, occurred_start=str(claimed), occurred_end=str(claimed)) == span
+
+
+def test_one_end_of_a_range_without_the_other_is_no_day() -> None:
+    assert ends("The kiln is down.", when="between 2026-03-02 and 2031-03-09") == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("written", "hour"), [("2026-03-02T18:30", 9), ("2026-03-02 18:30", 9), ("2026-03-02T18:30Z", 18)]
+)
+def test_a_clock_time_without_a_zone_is_in_that_of_the_text(written: str, hour: int) -> None:
+    told = datetime(2026, 3, 1, 9, tzinfo=timezone(timedelta(hours=9)))
+    evidence = Evidence("The call is on Monday at 18:30.", told)
+    for draft in (
+        Draft(0, "x", is_event=True, occurred_start=written),
+        Draft(0, "x", is_event=True, when=written),
+    ):
+        found = evidence.occurred(draft)
+        assert found.start == found.end == datetime(2026, 3, 2, hour, 30, tzinfo=UTC)
+
+
+def test_a_moment_is_written_with_its_day_where_it_was_told() -> None:
+    told = datetime(2026, 3, 1, 9, tzinfo=CALIFORNIA)
+    evidence = Evidence("The call is on Monday at 18:30.", told)
+    draft = Draft(0, "They call", when="on Monday", is_event=True, occurred_start="2026-03-02T18:30")
+    found = evidence.occurred(draft)
+    assert found.start == datetime(2026, 3, 3, 2, 30, tzinfo=UTC)
+    assert evidence.dated(draft, found).when == "on Monday (2026-03-02)"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memorybank.errors import ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
+from memorybank.errors import ModelError, ModelMalformed, ModelRateLimited, ModelRefused, ModelTruncated
 from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import OutOfRoom, Patience
@@ -241,6 +241,22 @@ async def test_mode_verbatim_adds_the_names_and_dates_of_all_facts() -> None:
     assert fact.occurred_start == datetime(2026, 2, 27, tzinfo=UTC)
     assert fact.occurred_end is not None
     assert fact.occurred_end.date().isoformat() == "2026-03-02"
+
+
+@pytest.mark.parametrize("error", [ModelRefused("no"), ModelTruncated("cut"), ModelMalformed("?")])
+async def test_mode_verbatim_keeps_the_text_of_a_chunk_that_the_model_could_not_do(error: ModelError) -> None:
+    extractor = VerbatimExtractor(ModelExtractor(ScriptedModel(lambda _: error), ASKING))
+    found = await only(extractor, work("[2026-02-02 10:00] Ada: signed."))
+    [fact] = found.facts
+    assert (fact.text, fact.entities, found.error) == ("[2026-02-02 10:00] Ada: signed.", (), None)
+    assert fact.mentioned_at == datetime(2026, 2, 2, 10, tzinfo=UTC)
+    assert found.dropped == {error.code: 1}
+
+
+async def test_mode_verbatim_waits_for_a_model_that_has_no_time() -> None:
+    busy = ModelRateLimited("later", retry_after=60)
+    found = await only(VerbatimExtractor(ModelExtractor(ScriptedModel(lambda _: busy), ASKING)), work("Ada."))
+    assert (found.facts, found.error) == ((), busy)
 
 
 async def test_without_a_model_sentences_are_facts() -> None:

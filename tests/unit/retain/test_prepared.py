@@ -46,13 +46,20 @@ def test_facts_of_one_moment_keep_their_order() -> None:
 
 def test_a_moment_moves_with_its_fact_and_a_range_stays() -> None:
     day = (datetime(2026, 2, 27, tzinfo=UTC), datetime(2026, 2, 27, 23, 59, 59, 999999, tzinfo=UTC))
-    moment, ranged = prepared(
+    moment, ranged, open_ended = prepared(
         chunk(1),
-        Extraction((Fact("a", occurred_start=AT), Fact("b", occurred_start=day[0], occurred_end=day[1]))),
+        Extraction(
+            (
+                Fact("a", occurred_start=AT, occurred_end=AT),
+                Fact("b", occurred_start=day[0], occurred_end=day[1]),
+                Fact("c", occurred_start=day[0]),
+            )
+        ),
         True,
     ).facts
     assert moment.occurred_start == moment.occurred_end == AT + timedelta(milliseconds=10)
     assert (ranged.occurred_start, ranged.occurred_end) == day
+    assert (open_ended.occurred_start, open_ended.occurred_end) == (day[0], None)
 
 
 def test_a_fact_with_a_stamp_of_its_own_is_not_assumed() -> None:

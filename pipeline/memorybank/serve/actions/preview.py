@@ -37,7 +37,7 @@ def _fact(fact: Fact, index: int) -> ExtractedFact:
         text=fact.text,
         fact_type=fact.fact_type,
         occurred_start=stamp(fact.occurred_start),
-        occurred_end=stamp(fact.occurred_end or fact.occurred_start),
+        occurred_end=stamp(fact.occurred_end),
         entities=[entity.text for entity in fact.entities],
         chunk_index=index,
     )
