@@ -6,7 +6,7 @@ After it the operation's payload holds no content any more, so it is done exactl
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -100,6 +100,7 @@ async def _stage_document(
     if refused:
         tally.skip(*refused)
         return
+    part = _retagged(work, part, held)
     old = await chunks.of_document(work.connection, held.number) if held else []
     change = _change(part, held, old, work.config)
     if change.highest > MAX_ORDINAL:
@@ -127,6 +128,13 @@ def _change(
         known = []
     pieces = [piece for item in part.items for piece in _pieces(item.content, _about(item), config, known)]
     return delta.appended(old, pieces) if part.update_mode == APPEND else delta.compare(old, pieces)
+
+
+def _retagged(work: Staging, part: DocumentPart, held: documents.Held | None) -> DocumentPart:
+    """Return what a document is to be; with its own tags where it got others after the request: the later one wins."""
+    if held is None or held.retagged_at is None or held.retagged_at < work.batch.submitted_at:
+        return part
+    return replace(part, items=tuple(replace(item, tags=held.tags) for item in part.items))
 
 
 def _told(held: documents.Held | None, old: Sequence[Stored]) -> list[tuple[str, About]]:

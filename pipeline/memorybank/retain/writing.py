@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -21,7 +22,7 @@ from memorybank.retain.indexing import form_of, index_terms, text_hash
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.work import Extraction
 from memorybank.storage import chunks, history, links, mentions, units
-from memorybank.storage.chunks import Pending
+from memorybank.storage.chunks import About, Pending
 from memorybank.storage.mentions import Home, Mention
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import POSITIONS, NewUnit
@@ -107,15 +108,12 @@ def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
         statement=text_hash(guards.statement(fact)),
         terms=index_terms(fact.text),
         form=form_of(fact.text, said_at),
-        context=about.context,
         place_name=fact.place_name,
         occurred_start=start,
         occurred_end=end,
         mentioned_at=_later(said_at, step),
         mentioned_at_assumed=about.mentioned_at_assumed and fact.mentioned_at is None,
-        tags=tuple(sorted({*about.tags, *fact.tags})),
-        metadata=about.metadata,
-        observation_scopes=about.observation_scopes,
+        **_taken(about, fact),
     )
 
 
@@ -127,12 +125,15 @@ def _later(at: datetime | None, step: timedelta) -> datetime | None:
 
 
 async def write(connection: Connection, claim: Claim, group: Group, *, keep_text: bool) -> Written:
-    """Store a group; inside `Round.writing()`. Chunks that are gone, or were done before, leave nothing."""
+    """Store a group; inside `Round.writing()`. Chunks that are gone, or were done before, leave nothing.
+
+    Facts take from their chunks what holds now: a document may have got other tags while it was read.
+    """
     bank, audience = claim.bank, claim.audience_id
     await mentions.beside(connection, bank, audience, [fact.statement for fact in group.facts])
     ids = [done.chunk.id for done in group.done]
-    open_ids = await chunks.finish(connection, claim.lease.operation_id, ids, keep_text=keep_text)
-    group = _only(group, open_ids)
+    abouts = await chunks.finish(connection, claim.lease.operation_id, ids, keep_text=keep_text)
+    group = _only(group, abouts)
     known = await mentions.same(connection, bank, audience, group.facts)
     told = told_apart(group, known)
     new = Group(told.group.done, group.vectors[told.is_new], group.model)
@@ -195,13 +196,27 @@ def _mention(unit: UUID, fact: NewUnit) -> Mention:
     )
 
 
-def _only(group: Group, open_ids: set[UUID]) -> Group:
-    """Return the chunks of a group that were still to be done, with their vectors."""
-    if len(open_ids) == len(group.done):
-        return group
-    keep = [done.chunk.id in open_ids for done in group.done for _ in done.facts]
-    done = [done for done in group.done if done.chunk.id in open_ids]
+def _only(group: Group, abouts: Mapping[UUID, About]) -> Group:
+    """Return the chunks of a group that were still to be done, as they are now, with their vectors."""
+    keep = [done.chunk.id in abouts for done in group.done for _ in done.facts]
+    done = [_taking(done, abouts[done.chunk.id]) for done in group.done if done.chunk.id in abouts]
     return Group(done, group.vectors[np.array(keep, bool)], group.model)
+
+
+def _taking(done: Done, about: About) -> Done:
+    """Return a chunk whose facts take from it what `about` says."""
+    pairs = zip(done.facts, done.extraction.facts, strict=True)
+    return replace(done, facts=tuple(replace(unit, **_taken(about, fact)) for unit, fact in pairs))
+
+
+def _taken(about: About, fact: Fact) -> dict[str, Any]:
+    """Return what a fact takes from its chunk and can get another value of later."""
+    return {
+        "context": about.context,
+        "tags": tuple(sorted({*about.tags, *fact.tags})),
+        "metadata": about.metadata,
+        "observation_scopes": about.observation_scopes,
+    }
 
 
 def _named(one: Done) -> Named:

@@ -200,10 +200,13 @@ async def pending(connection: Connection, operation: UUID, limit: int) -> list[P
 
 async def finish(
     connection: Connection, operation: UUID, ids: Sequence[UUID], *, keep_text: bool
-) -> set[UUID]:
-    """Mark chunks as extracted; return those that were still to be done, the others' facts must not be stored."""
+) -> dict[UUID, About]:
+    """Mark chunks as extracted; return those that were still to be done, the others' facts must not be stored.
+
+    Each comes with what its facts take from it now.
+    """
     parameters = {"operation": operation, "ids": list(ids), "keep_text": keep_text}
-    return {row["id"] for row in await fetch_all(connection, "chunks.finish", parameters)}
+    return {row["id"]: _about(row) for row in await fetch_all(connection, "chunks.finish", parameters)}
 
 
 async def fail(

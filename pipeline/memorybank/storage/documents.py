@@ -23,6 +23,7 @@ class Held:
     retain_params: Mapping[str, Any]
     tags: tuple[str, ...]
     submitted_at: datetime
+    retagged_at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -132,9 +132,10 @@ async def test_a_chunks_other_tags_leave_the_facts_own(shelf: Shelf) -> None:
 async def test_a_chunk_is_finished_once_and_by_its_own_operation(shelf: Shelf) -> None:
     first, second = await chunks.of_document(shelf.connection, shelf.document)
     both = [first.id, second.id]
-    assert await chunks.finish(shelf.connection, new_id(), both, keep_text=True) == set()
-    assert await chunks.finish(shelf.connection, shelf.operation, [first.id], keep_text=False) == {first.id}
-    assert await chunks.finish(shelf.connection, shelf.operation, both, keep_text=True) == {second.id}
+    assert await chunks.finish(shelf.connection, new_id(), both, keep_text=True) == {}
+    done = await chunks.finish(shelf.connection, shelf.operation, [first.id], keep_text=False)
+    assert done == {first.id: first.about}
+    assert set(await chunks.finish(shelf.connection, shelf.operation, both, keep_text=True)) == {second.id}
     assert [row["text"] for row in await shelf.rows("SELECT text FROM chunk ORDER BY ordinal")] == [
         None,
         "chunk 1",
@@ -160,7 +161,7 @@ async def test_a_document_goes_with_all_that_came_from_it(shelf: Shelf) -> None:
     bank = shelf.bank.id
     ada = entities.Identity("ada")
     ids = await entities.ensure(shelf.connection, bank, {ada: "Ada"}, AT)
-    said = [entities.Said(fact.id, "ada", ada, ada) for fact in shelf.facts]
+    said = [entities.Said(fact.id, fact.chunk, "ada", ada, ada) for fact in shelf.facts]
     await entities.mention(shelf.connection, bank, said, ids)
     await entities.learn(
         shelf.connection, bank, shelf.audience, [entities.Known("ada", "own", ada, "Ada", "")], ids

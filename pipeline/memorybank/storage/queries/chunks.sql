@@ -116,10 +116,12 @@ LIMIT %(limit)s
 
 -- name: finish
 -- audience: the holder of a lease writes the chunks of its own operation
--- Done, once: a chunk that is gone or was done before is not returned.
+-- Done, once: a chunk that is gone or was done before is not returned. What it takes from its item may have changed
+-- while it was read.
 UPDATE chunk SET state = 'extracted', error = NULL, text = CASE WHEN %(keep_text)s THEN text END
 WHERE id = ANY(%(ids)s::uuid[]) AND operation = %(operation)s AND state = 'pending'
-RETURNING id
+RETURNING id, context, mentioned_at, mentioned_at_assumed, utc_offset, tags, metadata, observation_scopes, entities,
+          resolve_entities, strategy
 
 -- name: fail
 -- audience: the holder of a lease writes the chunks of its own operation

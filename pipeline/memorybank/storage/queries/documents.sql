@@ -1,8 +1,9 @@
 -- name: lock
 -- audience: an operation stages its own documents; the caller compares their audience with that of its claim
 -- Documents about to be written, locked in the order of their numbers, as by all who lock several: no deadlock.
-SELECT number, id, audience_id, original_text, retain_params, tags, submitted_at
-FROM document WHERE bank = %(bank)s AND id = ANY(%(ids)s) ORDER BY number FOR UPDATE
+SELECT d.number, d.id, d.audience_id, d.original_text, d.retain_params, d.tags, d.submitted_at,
+       (SELECT max(e.created_at) FROM document_event e WHERE e.document = d.number AND e.kind = 'retag') AS retagged_at
+FROM document d WHERE d.bank = %(bank)s AND d.id = ANY(%(ids)s) ORDER BY d.number FOR UPDATE
 
 -- name: put
 -- Writes a document. Its audience never changes.
