@@ -1,5 +1,5 @@
 -- Which entity each mention became: the fact, the keys under which it names the entity, the entity.
-SELECT u.text AS fact, coalesce(ue.keys, ARRAY[e.key]) AS keys, ue.entity
+SELECT DISTINCT u.text AS fact, coalesce(ue.keys, ARRAY[e.key]) AS keys, ue.entity
 FROM memory_unit u
 JOIN unit_entity ue ON ue.unit = u.id
 JOIN entity e ON e.id = ue.entity

@@ -30,18 +30,17 @@ class Named:
 
 async def write_names(connection: Connection, claim: Claim, named: Sequence[Named], now: datetime) -> int:
     """Store the names of facts; return how many entities they mention."""
-    mentions = [found for one in named for found in _mentions(one)]
+    mentions = [(one.chunk.id, *found) for one in named for found in _mentions(one)]
     if not mentions:
         return 0
-    wanted = list(dict.fromkeys(mention for _, mention in mentions))
+    wanted = list(dict.fromkeys(mention for _, _, mention in mentions))
     found = await _resolved(connection, claim, named, wanted)
     labels = {
         mention: Identity(label_key(mention.name), is_label=True) for mention in wanted if mention.is_label
     }
     names = {**found.names, **{identity: mention.name for mention, identity in labels.items()}}
     ids = await entities.ensure(connection, claim.bank, names, now)
-    said = [_said(unit, mention, found, labels) for unit, mention in mentions]
-    rows = [one for one in said if one is not None]
+    rows = [one for each in mentions if (one := _said(*each, found, labels))]
     await entities.mention(connection, claim.bank, rows, ids)
     await entities.learn(connection, claim.bank, claim.audience_id, found.learned, ids)
     for document, source, target in found.moved:
@@ -84,10 +83,12 @@ def _equated(named: Sequence[Named]) -> dict[int, list[Alias]]:
     return said
 
 
-def _said(unit: UUID, mention: Mention, found: Resolution, labels: dict[Mention, Identity]) -> Said | None:
+def _said(
+    chunk: UUID, unit: UUID, mention: Mention, found: Resolution, labels: dict[Mention, Identity]
+) -> Said | None:
     """Return what a unit says by a mention; None for a name without a key."""
     if mention in labels:
         identity = labels[mention]
-        return Said(unit, identity.key, identity, identity)
+        return Said(unit, chunk, identity.key, identity, identity)
     known = found.meaning.get(mention)
-    return Said(unit, found.keys[mention], known.identity, known.root.identity) if known else None
+    return Said(unit, chunk, found.keys[mention], known.identity, known.root.identity) if known else None

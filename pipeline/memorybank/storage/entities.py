@@ -67,9 +67,13 @@ class Near:
 
 @dataclass(frozen=True)
 class Said:
-    """A unit names an entity by a key; `leaf` is the entity itself, `root` what people merged it into."""
+    """A chunk says that a unit names an entity by a key.
+
+    `leaf` is the entity itself, `root` what people merged it into.
+    """
 
     unit: UUID
+    chunk: UUID
     key: str
     leaf: Identity
     root: Identity
@@ -111,13 +115,13 @@ async def near(connection: Connection, bank: int, audience_id: int, ids: Sequenc
 
 
 async def of_documents(connection: Connection, numbers: Sequence[int]) -> list[UUID]:
-    """Return the entities that units of these documents mention."""
+    """Return the entities that units said in these documents mention."""
     rows = await fetch_all(connection, "entities.of_documents", {"numbers": list(numbers)})
     return [row["entity"] for row in rows]
 
 
 async def of_chunks(connection: Connection, chunks: Sequence[UUID]) -> list[UUID]:
-    """Return the entities that facts of these chunks mention."""
+    """Return the entities that facts that these chunks say mention."""
     rows = await fetch_all(connection, "entities.of_chunks", {"chunks": list(chunks)})
     return [row["entity"] for row in rows]
 
@@ -156,6 +160,7 @@ async def mention(connection: Connection, bank: int, said: Iterable[Said], ids: 
     parameters = {
         "bank": bank,
         "units": [one.unit for one in rows],
+        "chunks": [one.chunk for one in rows],
         "entities": [ids[one.root] for one in rows],
         "keys": [one.key for one in rows],
         "via": [ids[one.leaf] for one in rows],

@@ -124,6 +124,12 @@ async def _part(connection: Connection, ids: Sequence[UUID]) -> None:
         "chunks": [row["chunk"] for row in shared],
         "copies": [new_id() for _ in shared],
     }
-    copies = ("units", "postings", "vectors", "entities", "links")
-    for step in (*(f"copy_{table}" for table in copies), "delete_homes", "hand_over", "recount"):
+    copies = ("units", "postings", "vectors", "links")
+    for step in (
+        *(f"copy_{table}" for table in copies),
+        "delete_homes",
+        "hand_names",
+        "hand_over",
+        "recount",
+    ):
         await execute(connection, f"mentions.{step}", parameters)

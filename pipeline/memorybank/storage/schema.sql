@@ -269,12 +269,14 @@ CREATE FUNCTION rehome(leaving uuid[]) RETURNS void LANGUAGE sql AS $$
     FROM heir WHERE u.id = heir.unit
 $$;
 
--- Whoever deletes chunks: no fact goes that is said elsewhere too. A document first, for its facts would go before its
--- chunks do.
+-- Whoever deletes chunks: no fact goes that is said elsewhere too, and what only they named goes with them. A document
+-- first, for its facts would go before its chunks do.
 CREATE FUNCTION keep_mentioned() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_TABLE_NAME = 'chunk' THEN
         PERFORM rehome(ARRAY[OLD.id]);
+        DELETE FROM unit_entity ue USING unit_mention m
+        WHERE m.chunk = OLD.id AND ue.unit = m.unit AND ue.chunk = m.chunk;
     ELSE
         PERFORM rehome(array(SELECT id FROM chunk WHERE document = OLD.number));
     END IF;
@@ -385,14 +387,15 @@ CREATE INDEX entity_name_entity ON entity_name (entity);
 CREATE INDEX entity_name_root ON entity_name (root) WHERE root IS NOT NULL;
 
 -- `keys` and `via`, side by side: by which keys the unit names the entity, and which entity each of them means by itself.
--- None: by its own key, itself.
+-- None: by its own key, itself. `chunk` is the one that names it: a row goes when that no longer says the unit.
 CREATE TABLE unit_entity (
     unit   uuid NOT NULL REFERENCES memory_unit ON DELETE CASCADE,
     entity uuid NOT NULL REFERENCES entity ON DELETE CASCADE,
     bank   bigint NOT NULL,
+    chunk  uuid,
     keys   text[],
     via    uuid[],
-    PRIMARY KEY (unit, entity),
+    UNIQUE NULLS NOT DISTINCT (unit, entity, chunk),
     CHECK (cardinality(keys) = cardinality(via))
 );
 CREATE INDEX unit_entity_entity ON unit_entity (entity, unit);
@@ -457,4 +460,4 @@ END;
 CREATE FUNCTION entity_names(asked uuid) RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT coalesce(array_agg(e.name ORDER BY e.name), '{}')
-        FROM unit_entity ue JOIN entity e ON e.id = ue.entity WHERE ue.unit = asked);
+        FROM (SELECT DISTINCT ue.entity FROM unit_entity ue WHERE ue.unit = asked) AS said JOIN entity e ON e.id = said.entity);

@@ -3,6 +3,7 @@
 import asyncio
 import random
 
+import pytest
 from retain_world import World, forget, item
 
 from memorybank import clock
@@ -68,6 +69,20 @@ async def test_exact_names_stay_as_they_are(world: World) -> None:
     world.model = named("Jude Okafor", "Okafor")
     await world.keep(item("Jude Okafor called. Okafor was late.", resolve_entities=False))
     assert await world.entity_names() == ["Jude Okafor", "Okafor"]
+
+
+@pytest.mark.parametrize("tag", [True, False])
+async def test_a_document_that_is_read_again_keeps_no_label_of_before(world: World, tag: bool) -> None:
+    await world.configure(entity_labels=[{"key": "mood", "values": ["happy", "sad"], "tag": tag}])
+    for mood in ("happy", "sad"):
+        world.model = ScriptedModel(
+            lambda text, mood=mood: {"facts": [{"what": text, "entities": ["Ana"], "labels": {"mood": mood}}]}
+        )
+        await world.keep(item("Ana left Graz.", document_id="a"))
+        await world.reprocess("a")
+        assert await world.entity_names() == ["Ana", f"mood:{mood}"]
+        rows = await world.rows("SELECT tags, entity_names(id) AS names FROM memory_unit")
+        assert rows == [{"tags": [f"mood:{mood}"] if tag else [], "names": ["Ana", f"mood:{mood}"]}]
 
 
 async def test_who_speaks_is_a_person(world: World) -> None:

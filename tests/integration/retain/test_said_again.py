@@ -124,9 +124,36 @@ async def test_names_add_up(said: World) -> None:
     await said.keep(item(FLORIST, document_id="a", entities=(EntityInput("Ada"),)))
     await said.keep(item(FLORIST, document_id="b", entities=(EntityInput("Ada"), EntityInput("Ben"))))
     rows = await said.rows(
-        "SELECT e.name FROM unit_entity ue JOIN entity e ON e.id = ue.entity ORDER BY e.name"
+        "SELECT DISTINCT e.name FROM unit_entity ue JOIN entity e ON e.id = ue.entity ORDER BY e.name"
     )
     assert [row["name"] for row in rows] == ["Ada", "Ben", "The"]
+
+
+async def test_what_only_a_deleted_document_named_goes_with_it(said: World) -> None:
+    for number in range(6):
+        names = (EntityInput(f"Name{number} Xylo"), EntityInput("Ada"))
+        await said.keep(item(FLORIST, document_id=f"k{number}", entities=names))
+    for gone, left in (("k1", "02345"), ("k0", "2345"), ("k5", "234"), ("k3", "24")):
+        await delete(said, gone)
+        names = [*("Ada", "The"), *(f"Name{number} Xylo" for number in left)]
+        [fact] = await said.rows("SELECT entity_names(id) AS names FROM memory_unit")
+        assert set(fact["names"]) == set(await said.entity_names()) == set(names)
+
+
+async def test_names_of_a_document_that_is_sent_again_are_those_it_has_now(said: World) -> None:
+    for name in ("Wrong Person", "Right Person"):
+        await said.keep(item("Ana left Graz.", document_id="a", entities=(EntityInput(name),)))
+        await said.reprocess("a")
+        assert await said.entity_names() == ["Ana", name]
+
+
+async def test_a_part_keeps_only_the_names_of_its_chunks(said: World) -> None:
+    for document in "abc":
+        await said.keep(item(FLORIST, document_id=document, entities=(EntityInput(f"Of {document}"),)))
+    async with said.database.transaction() as connection:
+        assert await documents.set_tags(connection, said.bank.id, "a", ["final"], OPERATOR, clock.now())
+    rows = await said.rows("SELECT tags, entity_names(id) AS names FROM memory_unit ORDER BY tags")
+    assert [row["names"] for row in rows] == [["Of b", "Of c", "The"], ["Of a", "The"]]
 
 
 async def test_other_tags_of_a_document_part_it_from_what_others_say(said: World) -> None:
@@ -137,7 +164,7 @@ async def test_other_tags_of_a_document_part_it_from_what_others_say(said: World
     held = {(fact["document"], *fact["tags"]): fact["proof_count"] for fact in await facts(said)}
     assert held == {("b", "draft"): 2, ("a", "final"): 1}
     await said.consistent()
-    assert await said.count("unit_entity") == 2
+    assert await said.count("unit_entity") == 3, "one of each chunk"
     await said.keep(item(FLORIST, document_id="c", tags=("late",)))
     assert sorted(tuple(fact["tags"]) for fact in await facts(said)) == [("draft",), ("final",), ("late",)]
     await said.consistent()
@@ -321,6 +348,8 @@ class Walk:
             "SELECT 1 FROM entity e WHERE NOT EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.entity = e.id)",
             "SELECT 1 FROM unit_mention m JOIN memory_unit u ON u.id = m.unit WHERE u.chunk = m.chunk"
             " OR u.audience_id <> m.audience_id",
+            "SELECT 1 FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit WHERE u.chunk <> ue.chunk AND NOT EXISTS"
+            " (SELECT 1 FROM unit_mention m WHERE m.unit = ue.unit AND m.chunk = ue.chunk)",
             "SELECT 1 FROM memory_unit u WHERE proof_count <>"
             " 1 + (SELECT count(*) FROM unit_mention m WHERE m.unit = u.id)",
             "SELECT 1 FROM memory_unit u JOIN chunk c ON c.id = u.chunk WHERE c.document <> u.document"

@@ -55,15 +55,18 @@ CROSS JOIN LATERAL (
 -- audience: the caller has locked these documents and deletes them under the viewer
 -- Names in documents, for pruning.
 SELECT DISTINCT ue.entity
-FROM memory_unit u JOIN unit_entity ue ON ue.unit = u.id
-WHERE u.document = ANY(%(numbers)s::integer[])
+FROM unnest(%(numbers)s::integer[]) AS asked (number)
+CROSS JOIN LATERAL said_in(asked.number) AS said (unit)
+JOIN unit_entity ue ON ue.unit = said.unit
 
 -- name: of_chunks
 -- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
 -- Names that facts of these chunks mention, for pruning.
 SELECT DISTINCT ue.entity
-FROM memory_unit u JOIN unit_entity ue ON ue.unit = u.id
-WHERE u.chunk = ANY(%(chunks)s::uuid[])
+FROM (SELECT u.id AS unit FROM memory_unit u WHERE u.chunk = ANY(%(chunks)s::uuid[])
+      UNION
+      SELECT m.unit FROM unit_mention m WHERE m.chunk = ANY(%(chunks)s::uuid[])) AS said
+JOIN unit_entity ue ON ue.unit = said.unit
 
 -- name: hold
 -- Entities that exist, kept from being pruned, locked in key order: others of the same names too, for they are few.
@@ -82,14 +85,14 @@ ORDER BY n.key, n.sense, n.is_label
 ON CONFLICT (bank, key, sense, is_label) DO NOTHING
 
 -- name: mention
--- Which unit mentions what. Keys and ways are kept where an entity is named by other than its own key. A unit that is
--- said again may mention some already.
-INSERT INTO unit_entity (unit, entity, bank, keys, via)
-SELECT n.unit, n.entity, %(bank)s,
+-- Which unit mentions what, by the chunk that says so. Keys and ways are kept where an entity is named by other than its
+-- own key.
+INSERT INTO unit_entity (unit, entity, bank, chunk, keys, via)
+SELECT n.unit, n.entity, %(bank)s, n.chunk,
        CASE WHEN NOT bool_and(n.plain) THEN array_agg(n.key) END, CASE WHEN NOT bool_and(n.plain) THEN array_agg(n.via) END
-FROM unnest(%(units)s::uuid[], %(entities)s::uuid[], %(keys)s::text[], %(via)s::uuid[], %(plain)s::boolean[])
-     AS n (unit, entity, key, via, plain)
-GROUP BY n.unit, n.entity
+FROM unnest(%(units)s::uuid[], %(chunks)s::uuid[], %(entities)s::uuid[], %(keys)s::text[], %(via)s::uuid[],
+            %(plain)s::boolean[]) AS n (unit, chunk, entity, key, via, plain)
+GROUP BY n.unit, n.entity, n.chunk
 ON CONFLICT DO NOTHING
 
 -- name: learn
@@ -111,11 +114,11 @@ WITH gone AS (
     DELETE FROM unit_entity ue USING memory_unit u, entity e
     WHERE u.id = ue.unit AND e.id = ue.entity AND u.document = %(document)s AND ue.entity = %(source)s
       AND (ue.via IS NULL OR ue.via <@ ARRAY[%(source)s::uuid])
-    RETURNING ue.unit, ue.bank, coalesce(ue.keys, ARRAY[e.key]) AS keys
+    RETURNING ue.unit, ue.bank, ue.chunk, coalesce(ue.keys, ARRAY[e.key]) AS keys
 )
-INSERT INTO unit_entity (unit, entity, bank, keys, via)
-SELECT gone.unit, %(root)s, gone.bank, gone.keys, array_fill(%(target)s::uuid, ARRAY[cardinality(gone.keys)]) FROM gone
-ON CONFLICT (unit, entity) DO UPDATE SET
+INSERT INTO unit_entity (unit, entity, bank, chunk, keys, via)
+SELECT gone.unit, %(root)s, gone.bank, gone.chunk, gone.keys, array_fill(%(target)s::uuid, ARRAY[cardinality(gone.keys)]) FROM gone
+ON CONFLICT (unit, entity, chunk) DO UPDATE SET
     keys = coalesce(unit_entity.keys, ARRAY(SELECT e.key FROM entity e WHERE e.id = unit_entity.entity)) || excluded.keys,
     via = coalesce(unit_entity.via, ARRAY[unit_entity.entity]) || excluded.via
 

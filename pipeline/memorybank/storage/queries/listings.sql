@@ -124,10 +124,11 @@ WITH chosen AS MATERIALIZED (
     SELECT ue.entity, count(*) AS mention_count,
            min(coalesce(u.occurred_start, u.mentioned_at, u.created_at)) AS first_seen,
            max(coalesce(u.occurred_start, u.mentioned_at, u.created_at)) AS last_seen
-    FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
-    WHERE ue.bank = %(bank)s AND u.status = 'active'
+    FROM (SELECT DISTINCT n.entity, n.unit FROM unit_entity n
+          WHERE n.bank = %(bank)s AND (%(entity_id)s::uuid IS NULL OR n.entity = %(entity_id)s)) AS ue
+    JOIN memory_unit u ON u.id = ue.unit
+    WHERE u.status = 'active'
       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-      AND (%(entity_id)s::uuid IS NULL OR ue.entity = %(entity_id)s)
       AND tags_match(u.tags, %(tags)s::text[], %(tags_match)s)
     GROUP BY ue.entity
 ), page AS (

@@ -104,11 +104,12 @@ JOIN memory_unit u ON u.id = asked.unit
 JOIN memory_unit made ON made.id = asked.copy
 JOIN embedding e ON e.bank = u.bank AND e.document = u.document_number AND e.position = u.position
 
--- name: copy_entities
--- What they name.
-INSERT INTO unit_entity (unit, entity, bank, keys, via)
-SELECT asked.copy, ue.entity, ue.bank, ue.keys, ue.via
-FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy) JOIN unit_entity ue ON ue.unit = asked.unit
+-- name: hand_names
+-- audience: the caller changes chunks of a document that it has locked and whose audience it has checked
+-- What these chunks name is named by the copy.
+UPDATE unit_entity ue SET unit = asked.copy
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
+WHERE ue.unit = asked.unit AND ue.chunk = ANY(%(ids)s::uuid[])
 
 -- name: copy_links
 -- What they are linked to, and what is linked to them.

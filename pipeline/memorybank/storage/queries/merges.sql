@@ -40,11 +40,11 @@ WHERE n.bank = %(bank)s AND n.audience_id = ANY(%(knowing)s::bigint[])
 WITH gone AS (
     DELETE FROM unit_entity ue USING memory_unit u, entity e
     WHERE ue.entity = %(source)s AND u.id = ue.unit AND e.id = ue.entity AND u.audience_id = ANY(%(knowing)s::bigint[])
-    RETURNING ue.unit, ue.bank, coalesce(ue.keys, ARRAY[e.key]) AS keys, coalesce(ue.via, ARRAY[e.id]) AS via
+    RETURNING ue.unit, ue.bank, ue.chunk, coalesce(ue.keys, ARRAY[e.key]) AS keys, coalesce(ue.via, ARRAY[e.id]) AS via
 )
-INSERT INTO unit_entity (unit, entity, bank, keys, via)
-SELECT gone.unit, %(target)s, gone.bank, gone.keys, gone.via FROM gone
-ON CONFLICT (unit, entity) DO UPDATE SET
+INSERT INTO unit_entity (unit, entity, bank, chunk, keys, via)
+SELECT gone.unit, %(target)s, gone.bank, gone.chunk, gone.keys, gone.via FROM gone
+ON CONFLICT (unit, entity, chunk) DO UPDATE SET
     keys = coalesce(unit_entity.keys, ARRAY(SELECT e.key FROM entity e WHERE e.id = unit_entity.entity)) || excluded.keys,
     via = coalesce(unit_entity.via, ARRAY[unit_entity.entity]) || excluded.via
 
@@ -66,8 +66,8 @@ SELECT audience_id, entity, root FROM tree
 -- name: give_back
 -- audience: the audiences were found under the viewer
 -- Mentions that are by themselves of the merged entity, or of what was merged into it, are its own again.
-INSERT INTO unit_entity (unit, entity, bank, keys, via)
-SELECT ue.unit, e.id, ue.bank,
+INSERT INTO unit_entity (unit, entity, bank, chunk, keys, via)
+SELECT ue.unit, e.id, ue.bank, ue.chunk,
        CASE WHEN own.via <> ARRAY[e.id] OR own.keys <> ARRAY[e.key] THEN own.keys END,
        CASE WHEN own.via <> ARRAY[e.id] OR own.keys <> ARRAY[e.key] THEN own.via END
 FROM unit_entity ue
@@ -96,7 +96,7 @@ CROSS JOIN LATERAL (SELECT array_agg(w.key ORDER BY w.place) AS keys, array_agg(
                     FROM unnest(held.keys, held.via) WITH ORDINALITY AS w (key, via, place)
                     WHERE w.via <> ALL(%(leaves)s::uuid[])) AS rest
 WHERE ue.entity = %(root)s AND ue.via && %(leaves)s::uuid[] AND held.unit = ue.unit AND held.entity = ue.entity
-  AND e.id = ue.entity AND u.id = ue.unit AND u.audience_id = ANY(%(knowing)s::bigint[])
+  AND held.chunk IS NOT DISTINCT FROM ue.chunk AND e.id = ue.entity AND u.id = ue.unit AND u.audience_id = ANY(%(knowing)s::bigint[])
 
 -- name: release
 -- audience: the audiences were found under the viewer

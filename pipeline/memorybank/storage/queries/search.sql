@@ -74,7 +74,7 @@ SELECT meant.name, 1.0::real AS strength, held.documents, held.positions
 FROM meant
 CROSS JOIN LATERAL (
     SELECT array_agg(found.document_number) AS documents, array_agg(found.position) AS positions
-    FROM (SELECT u.document_number, u.position
+    FROM (SELECT DISTINCT ON (ue.unit) u.document_number, u.position
           FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
           WHERE ue.entity = meant.id AND u.status = 'active'
             AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
@@ -101,7 +101,7 @@ SELECT e.name, met.strength, held.documents, held.positions
 FROM met JOIN entity e ON e.id = met.entity
 CROSS JOIN LATERAL (
     SELECT array_agg(found.document_number) AS documents, array_agg(found.position) AS positions
-    FROM (SELECT u.document_number, u.position
+    FROM (SELECT DISTINCT ON (ue.unit) u.document_number, u.position
           FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
           WHERE ue.entity = met.entity AND u.status = 'active'
             AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
@@ -183,7 +183,7 @@ ORDER BY asked.place
 
 -- name: entities
 -- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
-SELECT ue.unit, e.id, e.name
+SELECT DISTINCT ue.unit, e.id, e.name
 FROM unit_entity ue JOIN entity e ON e.id = ue.entity
 WHERE ue.bank = %(bank)s AND ue.unit = ANY(%(units)s::uuid[])
 ORDER BY e.name, e.id
