@@ -84,7 +84,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     asking = Asking(settings.retain.attempts, patience, retain_model.max_output_tokens)
     recall = Recall(database, embedder, settings)
     retain = Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings)
-    converter = Converter(settings.files, settings.retain.max_item_chars)
+    converter = Converter(settings.files, settings.retain.max_item_chars, settings.retain.recalled_tags)
     try:
         yield Parts(
             retain=retain,

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memorybank.errors import InvalidInput
@@ -25,10 +26,13 @@ def environment() -> dict[str, str]:
 
 @dataclass
 class Converter:
-    """Reads files, a few at a time; `characters` is the longest text that is wanted."""
+    """Reads files, a few at a time; `characters` is the longest text that is wanted, and `recalled_tags` stand around
+    what clients recalled.
+    """
 
     settings: FileSettings
     characters: int
+    recalled_tags: Sequence[str] = ()
     _room: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,8 +52,9 @@ class Converter:
     async def _read(self, name: str, content: bytes) -> dict[str, str]:
         own = self.settings
         limits = map(str, (own.timeout_seconds, own.memory_mb, self.characters))
+        tags = ",".join(self.recalled_tags)
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "memorybank.retain.reader", name, *limits),
+            *(sys.executable, "-P", "-m", "memorybank.retain.reader", name, *limits, tags),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -17,7 +17,7 @@ from memorybank.operations import Kind, Outcome
 from memorybank.retain import intake, payload
 from memorybank.retain.conversion import Converter
 from memorybank.retain.payload import Batch, DocumentPart
-from memorybank.retain.stage import Retain, aside
+from memorybank.retain.stage import Retain, aside, left_out
 from memorybank.rounds import Round
 from memorybank.settings import FileSettings
 from memorybank.storage import banks, operations, retains, uploads
@@ -73,7 +73,7 @@ class Files:
             return await self.retain.work(round_)
         operation = round_.claim.lease.operation_id
         try:
-            told = await self._read(round_)
+            told, omitted = await self._read(round_)
         except InvalidInput:
             # What could not be read now cannot be read later: the bytes would lie here for nothing.
             async with round_.writing() as connection:
@@ -81,12 +81,16 @@ class Files:
             raise
         async with round_.writing() as connection:
             await retains.set_payload(connection, operation, told)
+            await retains.set_result(connection, operation, omitted)
             await uploads.delete(connection, operation)
             await round_.report(connection, "conversion", 0, None)
         return Outcome(more=True)
 
-    async def _read(self, round_: Round) -> Mapping[str, Any]:
-        """Return the payload of a retain of the file's text; raises InvalidInput, which says what is wrong with it."""
+    async def _read(self, round_: Round) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the payload of a retain of the file's text, and what was left out of it.
+
+        Raises InvalidInput, which says what is wrong with it.
+        """
         claim = round_.claim
         name, told = claim.payload["file"], payload.from_json(claim.payload)
         assert isinstance(told, Batch)
@@ -103,7 +107,8 @@ class Files:
             raise InvalidInput(f"file '{name}' is {error.violations[0]['message']}") from error
         except InvalidInput as error:
             raise InvalidInput(f"file '{name}': its text cannot be kept: {error.message}") from error
-        return payload.to_json(replace(told, documents=(replace(part, items=accepted.items),)))
+        read = replace(told, documents=(replace(part, items=accepted.items),))
+        return payload.to_json(read), left_out(accepted)
 
 
 def _operation(bank: Bank, audience_id: int, item: RetainItem) -> NewOperation:

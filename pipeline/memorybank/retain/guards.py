@@ -1,9 +1,8 @@
-"""What no stored fact may be: endless, looping, doubled, recalled before, or a sentence of our own prompt. Pure."""
+"""What no stored fact may be: endless, looping, doubled, or a sentence of our own prompt. Pure."""
 
 import re
 import unicodedata
 import zlib
-from collections.abc import Collection
 from functools import lru_cache
 
 from memorybank import text
@@ -20,10 +19,6 @@ ECHO_CHARS = 16
 
 #: Cut at every mark: a loop does not care for capitals, as sentences in prose do.
 _ENDS = re.compile(r"(?<=[.!?;。！？])\s*|\n+")
-#: What clients wrap recalled memories in, next to every tag that ends so, like <relevant-memories>.
-RECALLED_TAGS = ("memories", "hindsight_memories")
-_ANY_MEMORIES = re.compile(r"\w+[_-]memories")
-_TAG = re.compile(r"<(/?)([\w-]+)(?:\s[^<>]*)?>")
 
 #: Ways to write one sign: they tell no statements apart.
 _ALIKE = str.maketrans(
@@ -36,33 +31,6 @@ PART_BREAK = " | "
 #: A text of so many words without a small letter is loud; shorter ones may be abbreviations (IT, US).
 LOUD_WORDS = 4
 _OPENING = "\"'([{"
-
-
-def without_recalled(content: str, tags: Collection[str] = RECALLED_TAGS) -> str:
-    """Return a text without the memories that were recalled into it: kept again, they would echo for ever.
-
-    Taken out is what stands between `<tag>` and `</tag>`, case aside. A block that is not closed is text like any
-    other: nothing behind it may be lost.
-    """
-    if "<" not in content:
-        return content
-    named = {tag.lower() for tag in tags}
-    blocks: list[tuple[int, int]] = []
-    opened: dict[str, int] = {}
-    for found in _TAG.finditer(content):
-        closes, name = found[1], found[2].lower()
-        if name not in named and not _ANY_MEMORIES.fullmatch(name):
-            continue
-        if not closes:
-            opened.setdefault(name, found.start())
-        elif name in opened:
-            start = opened[name]
-            opened = {other: at for other, at in opened.items() if at < start}
-            while blocks and blocks[-1][0] > start:
-                blocks.pop()
-            blocks.append((start, found.end()))
-    starts, ends = [0, *(end for _, end in blocks)], [*(start for start, _ in blocks), len(content)]
-    return " ".join(content[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def loops(fact: str) -> bool:

@@ -16,8 +16,8 @@ from memorybank import text
 from memorybank.errors import BadRequest, Blocked, InvalidInput
 from memorybank.ids import new_id
 from memorybank.model import EntityInput, RetainItem
-from memorybank.retain.guards import without_recalled
 from memorybank.retain.payload import APPEND, REPLACE, Batch, DocumentPart
+from memorybank.retain.recalled import item_without_recalled
 from memorybank.retain.screening import Screen, Violation
 from memorybank.settings import BankConfig, RetainSettings
 
@@ -59,10 +59,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The items of a request that may be stored, and why the others may not."""
+    """The items of a request that may be stored, why the others may not, and how many recalled blocks were left out."""
 
     items: tuple[RetainItem, ...]
     violations: tuple[Violation, ...] = ()
+    recalled_blocks: int = 0
 
 
 def accept(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "items")) -> Accepted:
@@ -76,7 +77,11 @@ def accept(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "it
     )
     kept: list[RetainItem] = []
     violations: list[Violation] = []
-    for index, item in enumerate(cleaned):
+    recalled_blocks = 0
+    for index, whole in enumerate(cleaned):
+        # What an agent was reminded of is no news.
+        item, blocks = item_without_recalled(whole, limits.retain.recalled_tags)
+        recalled_blocks += blocks
         screen = screens(item.strategy)
         screened, found = screen.item(item)
         if found and screen.blocks:
@@ -85,7 +90,7 @@ def accept(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "it
             kept.append(screened)
     if not kept:
         raise Blocked([vars(violation) for violation in violations])
-    return Accepted(tuple(kept), tuple(violations))
+    return Accepted(tuple(kept), tuple(violations), recalled_blocks)
 
 
 def clean(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "items")) -> list[RetainItem]:
@@ -116,8 +121,7 @@ def _clean(item: RetainItem, at: Place, limits: Limits) -> RetainItem:
         _check_append(document_id, limits.config_of(strategy), at)
     return replace(
         item,
-        # What an agent was reminded of is no news: kept again, each recall would become a new memory.
-        content=without_recalled(content, limits.retain.recalled_tags),
+        content=content,
         context=text.normalize(item.context),
         metadata={text.normalize(key): text.normalize(value) for key, value in item.metadata.items()},
         document_id=document_id,

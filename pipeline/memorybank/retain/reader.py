@@ -1,6 +1,6 @@
 """Reads one file as text: a process of its own, since a file is made by strangers and its parsers by others.
 
-    python -m memorybank.retain.reader NAME SECONDS MEGABYTES CHARACTERS < bytes > {"text": …} or {"error": …}
+    python -m memorybank.retain.reader NAME SECONDS MEGABYTES CHARACTERS TAG,TAG < bytes > {"text": …} or {"error": …}
 
 It has little time and memory, no network and no other programs, opens nothing but its own code, and gets no secrets
 in its environment. Whatever breaks ends this process and nothing else: `conversion` tells what it meant.
@@ -18,9 +18,11 @@ import resource
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any
+
+from memorybank.retain.recalled import emptied
 
 MEGABYTE = 2**20
 #: Endings that are read otherwise than as plain text, and the converter that does it.
@@ -32,6 +34,7 @@ CONVERTERS = {
     ".htm": "HtmlConverter",
     ".csv": "CsvConverter",
 }
+PAGES = (".html", ".htm")
 #: Office files are archives: told by a folder inside, whatever their name ends in.
 PACKED = {"word/": ".docx", "ppt/": ".pptx", "xl/": ".xlsx"}
 KNOWN = "txt, md, html, csv, json, pdf, docx, pptx, xlsx"
@@ -54,13 +57,13 @@ class Unreadable(Exception):
     """Why a file is not read, in words for who sent it."""
 
 
-def main(name: str, seconds: int, megabytes: int, characters: int) -> None:
-    """Read standard input and write what was found."""
+def main(name: str, tags: Sequence[str], seconds: int, megabytes: int, characters: int) -> None:
+    """Read standard input and write what was found; `tags` stand around what clients recalled."""
     warnings.simplefilter("ignore")
     logging.disable()
     content = sys.stdin.buffer.read()
     try:
-        read = _reader(name, content, megabytes)
+        read = _reader(name, content, megabytes, tags)
         _confine(seconds, megabytes)
         said = {"text": read(content)[: characters + 1]}
     except Unreadable as error:
@@ -68,14 +71,14 @@ def main(name: str, seconds: int, megabytes: int, characters: int) -> None:
     sys.stdout.write(json.dumps(said))
 
 
-def _reader(name: str, content: bytes, megabytes: int) -> Callable[[bytes], str]:
+def _reader(name: str, content: bytes, megabytes: int, tags: Sequence[str]) -> Callable[[bytes], str]:
     """Return what reads this file, its code loaded; raises Unreadable for a kind that nothing reads."""
     kind = _kind(name, content, megabytes)
     if kind == ".xlsx":
         load_workbook = importlib.import_module("openpyxl").load_workbook
         table = _converted(".csv")
         return lambda data: _sheets(load_workbook(io.BytesIO(data), read_only=True, data_only=True), table)
-    return _converted(kind) if kind in CONVERTERS else _decoded
+    return _converted(kind, tags) if kind in CONVERTERS else _decoded
 
 
 def _kind(name: str, content: bytes, megabytes: int) -> str:
@@ -103,14 +106,16 @@ def _packed(content: bytes, megabytes: int) -> str:
     raise Unreadable(f"archives are not read; send one of {KNOWN}")
 
 
-def _converted(kind: str) -> Callable[[bytes], str]:
+def _converted(kind: str, tags: Sequence[str] = ()) -> Callable[[bytes], str]:
     """Return what converts a kind to Markdown: the one place where markitdown is loaded."""
     package: Any = importlib.import_module("markitdown")
     converter = getattr(importlib.import_module("markitdown.converters"), CONVERTERS[kind])()
 
     def convert(content: bytes) -> str:
-        charset = "utf-8" if kind in (".html", ".htm", ".csv") else None
-        data = _decoded(content).encode() if charset else content
+        charset = "utf-8" if kind in (*PAGES, ".csv") else None
+        decoded = _decoded(content) if charset else ""
+        # A tag that is no HTML is dropped by the converter, and what it holds would be kept.
+        data = (emptied(decoded, tags) if kind in PAGES else decoded).encode() if charset else content
         info = package.StreamInfo(extension=kind, charset=charset)
         return str(converter.convert(io.BytesIO(data), info).markdown)
 
@@ -167,4 +172,4 @@ def _confine(seconds: int, megabytes: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:5]))
+    main(sys.argv[1], sys.argv[5].split(","), *map(int, sys.argv[2:5]))

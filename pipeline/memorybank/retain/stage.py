@@ -132,10 +132,11 @@ class Retain:
             left = await chunks.counts(connection, round_.claim.lease.operation_id)
         if left.pending:
             return Outcome(more=True)
+        kept = 0
         if job.staged.replaced:
             async with round_.writing() as connection:
-                await staging.retire(connection, round_.claim)
-        return await job.end(left)
+                kept = await staging.retire(connection, round_.claim)
+        return await job.end(left, kept)
 
     def config_of(self, bank: Bank, strategy: str | None) -> BankConfig:
         """Return what holds for a bank under a strategy."""
@@ -222,7 +223,7 @@ def family(request: Request, parts: Sequence[intake.Child], parent: UUID) -> lis
         is_parent=True,
         priority=request.priority,
         items_count=sum(part.items for part in parts),
-        result=_parent_result(parts) | _blocked(request.accepted),
+        result=_parent_result(parts) | left_out(request.accepted),
     )
     children = [
         NewOperation(
@@ -243,9 +244,11 @@ def family(request: Request, parts: Sequence[intake.Child], parent: UUID) -> lis
     return [head, *children]
 
 
-def _blocked(accepted: Accepted) -> dict[str, Any]:
-    """Return why items of a request were left out, where any were."""
-    return {"violations": [vars(one) for one in accepted.violations]} if accepted.violations else {}
+def left_out(accepted: Accepted) -> dict[str, Any]:
+    """Return what of a request was left out, and why: items that are blocked, and recalled blocks."""
+    violations = [vars(one) for one in accepted.violations]
+    found = {"violations": violations, "recalled_blocks": accepted.recalled_blocks}
+    return {name: value for name, value in found.items() if value}
 
 
 def _parent_result(parts: Sequence[intake.Child]) -> dict[str, Any]:

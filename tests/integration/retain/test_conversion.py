@@ -134,5 +134,5 @@ def test_the_answer_is_one_line_of_ascii(
 
     monkeypatch.setattr(sys, "stdin", Input)
     monkeypatch.setattr(reader, "_confine", lambda *limits: None)
-    reader.main("a.txt", 1, 1, 10)
+    reader.main("a.txt", [], 1, 1, 10)
     assert json.loads(capsys.readouterr().out) == {"text": "東"}

@@ -220,3 +220,15 @@ async def test_any_name_will_do(office: Office, world: World, name: str) -> None
     record = await office.keep(file(name, TEXT.encode()))
     assert record.status is Status.COMPLETED
     assert 0 < len(record.result["filename"]) <= 255
+
+
+async def test_what_was_recalled_into_a_page_is_left_out_and_counted(office: Office, world: World) -> None:
+    own = world.settings.retain
+    office.converter = Converter(world.settings.files, own.max_item_chars, own.recalled_tags)
+    page = (
+        b"<p>Ada moved to Graz.</p><hindsight_memories>Ben has a boat.</hindsight_memories><p>Eva left.</p>"
+    )
+    record = await office.keep(file("page.html", page))
+    assert (record.status, record.result["recalled_blocks"]) == (Status.COMPLETED, 1)
+    [document] = await world.rows("SELECT original_text FROM document")
+    assert "Ada moved to Graz." in document["original_text"] and "boat" not in document["original_text"]

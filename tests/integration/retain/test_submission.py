@@ -27,6 +27,12 @@ async def test_a_parent_and_children_of_about_the_batch_size(world: World) -> No
     assert keys["keys"] == [["d0"], ["d1"], ["d2"]]
 
 
+async def test_recalled_blocks_that_were_left_out_are_counted(world: World) -> None:
+    both = item("<memories>old</memories> new", context="<memories>old</memories>")
+    submitted = await world.submit(both, item("plain"))
+    assert (await world.operation(submitted.operation_id)).result["recalled_blocks"] == 2
+
+
 async def test_interactive_work_is_the_callers(world: World) -> None:
     await world.submit(item("x"), interactive=True)
     rows = await world.rows("SELECT priority, rung_at IS NOT NULL AS rung FROM operation WHERE NOT is_parent")

@@ -1,8 +1,6 @@
 """Guards: loops, endless texts, repeats, sentences of the prompt."""
 
-import pytest
-
-from memorybank.retain.guards import MAX_FACT_CHARS, cut, echoes, loops, unlooped, without_recalled
+from memorybank.retain.guards import MAX_FACT_CHARS, cut, echoes, loops, unlooped
 
 PROSE = (
     "Ines prefers aisle seats on long flights because she likes to walk around, and she told the agency in Lisbon "
@@ -40,40 +38,3 @@ def test_a_sentence_of_the_prompt_is_an_echo_unless_the_text_says_it() -> None:
         "Tavrith moved to Port Zundelmoor", prompt, "He said: tavrith moved to port zundelmoor."
     )
     assert not echoes("Tavrith", prompt, "")
-
-
-@pytest.mark.parametrize("tag", ["memories", "hindsight_memories", "relevant-memories", "Memories"])
-def test_recalled_blocks_are_taken_out(tag: str) -> None:
-    assert without_recalled(f'Hi <{tag} n="2">Ada\'s bike\nis red</{tag}> you') == "Hi   you"
-
-
-@pytest.mark.parametrize(
-    "text", ["a < b and c > d", "<memories> is a tag", "the <memory> of it</memory>", "<b>x</b>"]
-)
-def test_other_tags_and_open_ones_stay(text: str) -> None:
-    assert without_recalled(text) == text
-
-
-def test_more_tags_can_be_named_and_case_is_no_matter() -> None:
-    assert without_recalled("Hi <Recall>Ada</recall> you", ["recall"]) == "Hi   you"
-    assert without_recalled("Hi <recall>Ada</recall> you") == "Hi <recall>Ada</recall> you"
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("a <memories>b <memories>c</memories> d", "a   d"),
-        ("<memories> open <old_memories>b</old_memories> c", "<memories> open   c"),
-        ("<x_memories>a<memories>b</memories>c</x_memories>d", " d"),
-        ("<memories>a<x_memories>b</memories>c</x_memories>d", " c</x_memories>d"),
-        ("<memories>a</memories> b <memories>c</memories>", "  b  "),
-        ("</memories>a<memories>", "</memories>a<memories>"),
-    ],
-)
-def test_blocks_in_blocks(text: str, left: str) -> None:
-    assert without_recalled(text) == left
-
-
-def test_many_open_tags_cost_no_time() -> None:
-    text = "<memories>" * 200_000
-    assert without_recalled(text) == text

@@ -104,8 +104,10 @@ def test_what_postgres_cannot_hold_is_taken_out() -> None:
 )
 def test_what_was_recalled_is_left_out(content: str, left: str) -> None:
     own = defaults().retain.model_copy(update={"recalled_tags": ["memories", "recalled"]})
-    [kept] = clean([item(content)], Limits(own, LIMITS.config_of))
-    assert kept.content.split() == left.split()
+    accepted = accept([item(content, context=content)], Limits(own, LIMITS.config_of))
+    [kept] = accepted.items
+    assert kept.content.split() == kept.context.split() == left.split()
+    assert accepted.recalled_blocks == 2 * (left != content)
 
 
 def with_policy(action: str) -> Limits:
