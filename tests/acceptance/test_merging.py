@@ -41,10 +41,22 @@ def test_a_merge_and_its_undoing(bank: Bank) -> None:
 
 def test_names_are_given_to_an_entity(bank: Bank) -> None:
     robert = named(bank)["Robert Chen"]["id"]
-    given = good(bank.call("POST", f"/entities/{robert}/merge", {"names": ["Bob", "Bobby"]}))
-    assert [alias["name"] for alias in given["aliases"]] == ["Bob", "Bobby"]
+    given = good(bank.call("POST", f"/entities/{robert}/merge", {"names": ["Rob", "Bobby", "rob"]}))
+    assert [alias["name"] for alias in given["aliases"]] == ["Bobby", "rob"]
     bank.retain({"content": "Bobby sings.", "entities": [{"text": "Bobby"}]})
-    assert [item["mention_count"] for item in named(bank).values()] == [3]
+    assert {name: item["mention_count"] for name, item in named(bank).items()} == {"Bob": 1, "Robert Chen": 2}
+
+
+def test_names_that_are_entities_are_not_swallowed(bank: Bank) -> None:
+    before = named(bank)
+    robert, bob = before["Robert Chen"]["id"], before["Bob"]["id"]
+    refused = bank.call("POST", f"/entities/{robert}/merge", {"names": ["Bobby", "bob"]})
+    assert refused.status_code == 409
+    assert f"'bob' ({bob})" in refused.text
+    assert named(bank) == before
+    assert bank.get(f"/entities/{robert}")["aliases"] == [], "all or none"
+    good(bank.call("POST", f"/entities/{bob}/merge", {"into": robert}))
+    good(bank.call("POST", f"/entities/{robert}/merge", {"names": ["Bob", "Robert Chen"]}))
 
 
 @pytest.mark.parametrize(

@@ -38,27 +38,28 @@ async def merge(connection: Connection, bank: int, source: UUID, target: UUID, v
 
 
 async def call(
-    connection: Connection, bank: int, target: UUID, name: str, viewer: Viewer, now: datetime
+    connection: Connection, bank: int, target: UUID, names: Sequence[str], viewer: Viewer, now: datetime
 ) -> None:
-    """Let a name mean `target` from now on, and what bears it already.
+    """Let names mean `target` from now on.
 
-    Raises NotFound for a target that no visible memory names, and Conflict for a name that means several entities.
+    Raises NotFound for a target that no visible memory names, and Conflict for names of entities of their own.
     """
-    written = " ".join(normalize(name).split())
-    key = name_key(written)[:MAX_KEY_CHARS]
-    if not key:
+    spelled = (" ".join(normalize(name).split()) for name in names)
+    written = {name_key(name)[:MAX_KEY_CHARS]: name for name in spelled}
+    if "" in written:
         raise InvalidInput("a name must not be empty", loc=("body", "names"))
     await mentions.alone(connection, bank)
     await listings.get_entity(connection, bank, viewer, target, TagFilter())
-    asked = {"bank": bank, "key": key, "target": target, "name": written, **viewer.parameters()}
-    bearers = {row["entity"] for row in await fetch_all(connection, "merges.bearers", asked)} - {target}
-    if len(bearers) > 1:
-        raise Conflict(f"{written!r} names several entities: merge them by id")
-    for bearer in bearers:
-        await merge(connection, bank, bearer, target, viewer)
-    if not bearers:
-        made = await entities.ensure(connection, bank, {Identity(key): written}, now)
-        await execute(connection, "merges.call", {**asked, "source": made[Identity(key)]})
+    asked = {"bank": bank, "keys": list(written), "target": target, **viewer.parameters()}
+    bearers = await fetch_all(connection, "merges.bearers", asked)
+    taken = [f"{written[row['key']]!r} ({row['entity']})" for row in bearers if row["entity"] != target]
+    if taken:
+        raise Conflict(f"entities of their own, merge them by id: {', '.join(taken)}")
+    new = {Identity(key): written[key] for key in written.keys() - {row["key"] for row in bearers}}
+    made = await entities.ensure(connection, bank, new, now)
+    for identity, name in new.items():
+        row = {"key": identity.key, "name": name, "source": made[identity]}
+        await execute(connection, "merges.call", {**asked, **row})
 
 
 async def unmerge(connection: Connection, bank: int, source: UUID, viewer: Viewer) -> None:

@@ -35,7 +35,7 @@ async def unmerge(world: World, source: UUID, viewer: Viewer = OPERATOR) -> None
 
 async def call(world: World, target: UUID, name: str) -> None:
     async with world.database.transaction() as connection:
-        await merges.call(connection, world.bank.id, target, name, OPERATOR, clock.now())
+        await merges.call(connection, world.bank.id, target, [name], OPERATOR, clock.now())
 
 
 async def said_of(world: World) -> dict[str, list[str]]:
@@ -117,7 +117,9 @@ async def test_a_name_is_given_to_an_entity_before_anything_is_said_under_it(wor
     assert alias["name"] == "Bobby"
     await unmerge(world, alias["entity"])
     assert await said_of(world) == {"Robert Chen": ["one"], "Bobby": ["two"]}
-    await call(world, robert, "Bobby")
+    with pytest.raises(Conflict, match=f"'Bobby' .{alias['entity']}"):
+        await call(world, robert, "Bobby")
+    await merge(world, alias["entity"], robert)
     assert await said_of(world) == {"Robert Chen": ["one", "two"]}
     for document in ("one", "two"):
         await forget(world, document)

@@ -62,7 +62,7 @@ async def merge_entity(
 ) -> EntityDetailResponse:
     """Let an entity count as another (`into`), or names count as it (`names`); return what they count as now.
 
-    New mentions follow. Each is taken back by unmerging the entity that was merged: `aliases` has its id.
+    A name that is an entity of its own is refused (409): that one is merged by its id. New mentions follow. Each is taken back by unmerging the entity that was merged: `aliases` has its id.
     """
     entity = uuid_of(entity_id, "entity_id")
     into = uuid_of(body.into, "into") if body.into else None
@@ -71,8 +71,8 @@ async def merge_entity(
     async with memory.changing(bank_id) as (connection, bank):
         if into:
             await merges.merge(connection, bank.id, entity, into, viewer)
-        for name in body.names or ():
-            await merges.call(connection, bank.id, entity, name, viewer, clock.now())
+        else:
+            await merges.call(connection, bank.id, entity, body.names or (), viewer, clock.now())
         return await _detail(connection, bank.id, viewer, into or entity)
 
 

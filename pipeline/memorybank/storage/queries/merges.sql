@@ -8,12 +8,13 @@ WHERE a.bank = %(bank)s AND a.entity = %(source)s AND a.rule = 'own'
 ORDER BY a.audience_id
 
 -- name: bearers
--- Entities of that name in the viewer's audiences that know the target, counted as what they were merged into.
-SELECT DISTINCT coalesce(n.root, n.entity) AS entity
+-- Entities of these names in the viewer's audiences that know the target, counted as what they were merged into.
+SELECT DISTINCT n.key, coalesce(n.root, n.entity) AS entity
 FROM entity_name n
 JOIN entity_name t ON t.bank = n.bank AND t.audience_id = n.audience_id AND t.entity = %(target)s AND t.rule = 'own'
-WHERE n.bank = %(bank)s AND n.key = %(key)s AND n.rule = 'own'
+WHERE n.bank = %(bank)s AND n.key = ANY(%(keys)s::text[]) AND n.rule = 'own'
   AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
+ORDER BY n.key, entity
 
 -- name: call
 -- A name that nothing bears yet, as an entity without mentions that is merged into the target.
