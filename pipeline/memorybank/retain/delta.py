@@ -6,12 +6,13 @@ changes: a growing transcript is sent again and again, and what was said keeps i
 as a whole and is to be read differently, that is the purpose of the request, and it is read again: another strategy,
 other entities, or a date where none was stated before.
 
-Read again, a document gets new chunks; the old ones keep their facts until the new ones have theirs.
+What goes keeps its facts until the new chunks have theirs: a document read again, a text that is no longer told, and a
+chunk that lost some of its facts, which is read again when it is sent again.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
 
@@ -38,8 +39,8 @@ class Delta:
 
     `new`: pieces to extract, by ordinal. `retried`: chunks that an earlier operation left unextracted, with their
     text; `untold`: others whose text was not kept, with theirs. `moved`: new ordinals. `described`: chunks whose tags,
-    metadata, scopes or context changed. `gone`: chunks to delete now. `replaced`: chunks to delete when the new ones
-    are extracted. `unchanged` counts the chunks whose facts stay.
+    metadata, scopes or context changed. `gone`: chunks without facts, to delete now. `replaced`: chunks to delete when
+    the new ones are extracted. `unchanged` counts the chunks whose facts stay.
     """
 
     new: Mapping[int, Piece] = field(default_factory=dict)
@@ -70,28 +71,35 @@ def compare(old: Sequence[Stored], pieces: Sequence[Piece]) -> Delta:
             kept[ordinal] = (free[piece.content_hash].popleft(), piece)
         else:
             new[ordinal] = piece
-    gone = [stored.id for rest in free.values() for stored in rest]
+    untold = [stored for rest in free.values() for stored in rest]
     pairs = list(kept.values())
-    if not new and not gone and any(_reads_differently(stored.about, piece.about) for stored, piece in pairs):
+    if (
+        not new
+        and not untold
+        and any(_reads_differently(stored.about, piece.about) for stored, piece in pairs)
+    ):
         return again(old, pieces)
-    places = {stored.id: ordinal for ordinal, (stored, _) in kept.items()}
-    replaced = [stored for stored in old if stored.state == REPLACED]
-    extracted = [(stored, piece) for stored, piece in pairs if stored.state == EXTRACTED]
+    in_part = {ordinal: pair for ordinal, pair in kept.items() if pair[0].has_facts and not pair[0].is_whole}
+    new |= {ordinal: Piece(piece.text, _told(stored, piece)) for ordinal, (stored, piece) in in_part.items()}
+    places = {stored.id: ordinal for ordinal, (stored, _) in kept.items() if ordinal not in in_part}
+    going = [stored for stored in old if stored.id not in places]
+    replaced = [stored for stored in going if stored.has_facts]
+    whole = [(stored, piece) for stored, piece in pairs if stored.is_whole]
     return Delta(
         new=new,
-        retried={stored.id: piece.text for stored, piece in pairs if stored.state != EXTRACTED},
-        untold={stored.id: piece.text for stored, piece in extracted if stored.text is None},
+        retried={stored.id: piece.text for stored, piece in pairs if not stored.has_facts},
+        untold={stored.id: piece.text for stored, piece in whole if stored.text is None},
         moved=_moved(old, places | _behind(replaced, len(pieces))),
         described={stored.id: piece.about for stored, piece in pairs if _differs(stored.about, piece.about)},
-        gone=tuple(gone),
+        gone=tuple(stored.id for stored in going if not stored.has_facts),
         replaced=tuple(stored.id for stored in replaced),
-        unchanged=len(extracted),
+        unchanged=len(whole),
     )
 
 
 def again(old: Sequence[Stored], pieces: Sequence[Piece]) -> Delta:
     """Return how to extract all `pieces` anew: chunks that have facts keep them for now, behind the others."""
-    replaced = [stored for stored in old if stored.state in (EXTRACTED, REPLACED)]
+    replaced = [stored for stored in old if stored.has_facts]
     return Delta(
         new=dict(enumerate(pieces)),
         moved=_moved(old, _behind(replaced, len(pieces))),
@@ -126,6 +134,18 @@ def _reads_differently(before: About, about: About) -> bool:
 
 def _asked(about: About) -> tuple[object, ...]:
     return about.strategy, set(about.entities), bool(about.entities) and about.resolve_entities
+
+
+def _told(stored: Stored, piece: Piece) -> About:
+    """Return what a chunk takes from its item when that is sent again: what was said keeps its date."""
+    about = piece.about
+    return replace(
+        stored.about,
+        tags=about.tags,
+        metadata=about.metadata,
+        observation_scopes=about.observation_scopes,
+        context=about.context,
+    )
 
 
 def _differs(before: About, about: About) -> bool:

@@ -193,13 +193,18 @@ class Job:
             )
         return self._model
 
-    async def end(self, left: Counts) -> Outcome:
-        """Return the outcome of an operation without pending chunks; raises when all of it was lost."""
+    async def end(self, left: Counts, kept: int) -> Outcome:
+        """Return the outcome of an operation without pending chunks; raises when all of it was lost.
+
+        `kept`: the chunks that it was to replace and that stay.
+        """
         errors = [*self.staged.errors, *left.errors]
         result = await self._result(left, errors)
         if not errors:
             return Outcome(result=result)
-        message = f"{self._said(len(errors), left.failed + len(self.staged.errors))}; {errors[0]}"
+        said = self._said(len(errors), left.failed + len(self.staged.errors))
+        stays = f"; {kept} parts that were to be replaced stay with their facts" if kept else ""
+        message = f"{said}{stays}; {errors[0]}"
         if not self.counts.get("chunks_extracted") and not self.staged.unchanged:
             async with self.round.writing() as connection:
                 await retains.set_result(connection, self.round.claim.lease.operation_id, result)
@@ -233,7 +238,7 @@ class Job:
             "dropped_by_reason": dropped,
             "facts_kept": kept,
             "facts_known_before": self.counts.get("mentions", 0),
-            "facts_dropped": sum(dropped.values()),
+            "facts_dropped": sum(dropped.values()) - dropped.get(writing.TAGS_OVER, 0),
             "links": self.counts.get("links", 0),
             "chunks_in": self.staged.chunks,
             "chunks_out": self.counts.get("chunks_extracted", 0),

@@ -107,10 +107,8 @@ async def _stage_document(
         tally.skip("too_many_chunks", f"document {part.id}: it would have more than {MAX_ORDINAL} chunks")
         return
     number = await _put(work, part, held)
-    removed = await _apply(work, number, change)
-    await history.record(
-        work.connection, number, Event(ACTS[part.update_mode], work.operation, removed=removed), work.now
-    )
+    await _apply(work, number, change)
+    await history.record(work.connection, number, Event(ACTS[part.update_mode], work.operation), work.now)
     tally.chunks += len(change.new) + len(change.retried)
     tally.unchanged += change.unchanged
     tally.replaced += len(change.replaced)
@@ -236,10 +234,10 @@ def joined(texts: Sequence[str]) -> str:
     return BETWEEN.join(texts)
 
 
-async def _apply(work: Staging, number: int, change: delta.Delta) -> int:
-    """Bring the stored chunks of a document to what they shall be; return how many facts went with chunks."""
+async def _apply(work: Staging, number: int, change: delta.Delta) -> None:
+    """Bring the stored chunks of a document to what they shall be."""
     connection = work.connection
-    removed = await chunks.delete(connection, work.claim.bank, change.gone)
+    await chunks.delete(connection, work.claim.bank, change.gone)
     await chunks.replace(connection, work.operation, change.replaced)
     await chunks.move(connection, change.moved)
     for chunk_id, about in change.described.items():
@@ -251,11 +249,14 @@ async def _apply(work: Staging, number: int, change: delta.Delta) -> int:
         for ordinal, piece in change.new.items()
     ]
     await chunks.add(connection, work.claim.bank, work.claim.audience_id, work.operation, made, work.now)
-    return removed.get(number, 0)
 
 
-async def retire(connection: Connection, claim: Claim) -> None:
-    """Delete the chunks that an operation has replaced by extracted ones; inside `Round.writing()`."""
+async def retire(connection: Connection, claim: Claim) -> int:
+    """Delete the chunks that an operation has replaced by extracted ones; inside `Round.writing()`.
+
+    Returns how many stay, with their facts.
+    """
     await mentions.alone(connection, claim.bank)
-    removed = await chunks.retire(connection, claim.bank, claim.lease.operation_id)
+    removed, kept = await chunks.retire(connection, claim.bank, claim.lease.operation_id)
     await history.count(connection, claim.lease.operation_id, "removed", removed)
+    return kept

@@ -44,6 +44,17 @@ class Stored:
     state: str
     text: str | None
     about: About
+    error: str | None = None
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether it was read, wholly or in part."""
+        return self.state in (EXTRACTED, REPLACED)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it was read and nothing of it was lost."""
+        return self.state == EXTRACTED and self.error is None
 
 
 @dataclass(frozen=True)
@@ -186,10 +197,16 @@ async def replace(connection: Connection, operation: UUID, ids: Sequence[UUID]) 
         await execute(connection, "chunks.replace", {"operation": operation, "ids": list(ids)})
 
 
-async def retire(connection: Connection, bank: int, operation: UUID) -> dict[int, int]:
-    """Delete what an operation has replaced, as `delete` does; what it could not extract anew stays."""
+async def retire(connection: Connection, bank: int, operation: UUID) -> tuple[dict[int, int], int]:
+    """Delete what an operation has replaced, as `delete` does; what it could not extract anew stays.
+
+    A chunk that lost some facts takes over those of the one in whose place it stands. Returns how many facts went, by
+    document, and how many replaced chunks stay.
+    """
+    await execute(connection, "chunks.inherit", {"operation": operation})
     rows = await fetch_all(connection, "chunks.replaced", {"operation": operation})
-    return await delete(connection, bank, [row["id"] for row in rows])
+    going = [row["id"] for row in rows if row["goes"]]
+    return await delete(connection, bank, going), len(rows) - len(going)
 
 
 async def pending(connection: Connection, operation: UUID, limit: int) -> list[Pending]:
@@ -243,7 +260,9 @@ async def counts(connection: Connection, operation: UUID) -> Counts:
 
 
 def _stored(row: Row) -> Stored:
-    return Stored(row["id"], row["ordinal"], row["content_hash"], row["state"], row["text"], _about(row))
+    return Stored(
+        row["id"], row["ordinal"], row["content_hash"], row["state"], row["text"], _about(row), row["error"]
+    )
 
 
 def _pending(row: Row) -> Pending:

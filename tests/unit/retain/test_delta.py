@@ -13,8 +13,10 @@ from memorybank.storage.chunks import About, Stored
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def stored(text: str, ordinal: int, state: str = "extracted", about: About | None = None) -> Stored:
-    return Stored(uuid4(), ordinal, text_hash(text), state, text, about or About())
+def stored(
+    text: str, ordinal: int, state: str = "extracted", about: About | None = None, error: str | None = None
+) -> Stored:
+    return Stored(uuid4(), ordinal, text_hash(text), state, text, about or About(), error)
 
 
 def piece(text: str, about: About | None = None) -> Piece:
@@ -36,18 +38,31 @@ def test_an_inserted_chunk_is_new_and_the_others_move() -> None:
     assert change.moved == {old[0].id: 1, old[1].id: 2}
 
 
-def test_a_changed_chunk_is_new_and_the_old_one_gone() -> None:
-    old = [stored("a", 0), stored("b", 1)]
+def test_a_changed_chunk_is_new_and_the_old_one_waits_behind_it_where_it_has_facts() -> None:
+    old = [stored("a", 0), stored("b", 1), stored("c", 2, "failed")]
     change = compare(old, [piece("a"), piece("b, changed")])
     assert list(change.new) == [1]
-    assert change.gone == (old[1].id,)
+    assert (change.replaced, change.gone, change.moved) == ((old[1].id,), (old[2].id,), {old[1].id: 2})
+
+
+def test_a_chunk_that_lost_facts_is_read_again_as_it_was_told_first() -> None:
+    first, now = About("mail", AT, tags=("old",)), About("chat", AT.replace(year=2027), tags=("new",))
+    old = [stored("a", 0, about=first, error="1 malformed"), stored("b", 1, about=first)]
+    change = compare(old, [piece("a", now), piece("b", now)])
+    assert change.new == {0: piece("a", replace(first, context="chat", tags=("new",)))}
+    assert (change.replaced, change.retried, change.gone) == ((old[0].id,), {}, ())
+    assert (change.moved, change.unchanged, set(change.described)) == (
+        {old[0].id: 2},
+        1,
+        {one.id for one in old},
+    )
 
 
 def test_equal_chunks_are_matched_in_order() -> None:
     old = [stored("yes", 0), stored("x", 1), stored("yes", 2)]
     change = compare(old, [piece("yes"), piece("yes")])
-    assert change.moved == {old[2].id: 1}
-    assert change.gone == (old[1].id,)
+    assert change.moved == {old[1].id: 2, old[2].id: 1}
+    assert change.replaced == (old[1].id,)
 
 
 def test_what_an_earlier_operation_left_is_retried_with_its_text() -> None:

@@ -68,10 +68,10 @@ WHERE c.id = m.id
 
 -- name: keep_texts
 -- audience: staging changes chunks of a document that it has locked and whose audience it has checked
--- Texts of extracted chunks, as the bank now keeps them or not.
+-- Texts of chunks with facts, as the bank now keeps them or not.
 UPDATE chunk c SET text = CASE WHEN %(keep)s THEN m.text END
 FROM chunk o LEFT JOIN unnest(%(ids)s::uuid[], %(texts)s::text[]) AS m (id, text) ON m.id = o.id
-WHERE c.id = o.id AND c.document = %(document)s AND c.state = 'extracted' AND (m.id IS NOT NULL OR NOT %(keep)s)
+WHERE c.id = o.id AND c.document = %(document)s AND c.state IN ('extracted', 'replaced') AND (m.id IS NOT NULL OR NOT %(keep)s)
 
 -- name: delete
 -- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
@@ -95,13 +95,55 @@ UPDATE chunk SET state = 'replaced', operation = %(operation)s WHERE id = ANY(%(
 
 -- name: replaced
 -- audience: the holder of a lease deletes what its own operation has replaced
--- Where all that stands in their place is extracted, all of them; else those of which the same text is.
-SELECT c.id FROM chunk c
+-- What it has replaced, and whether it may go. Where the same text is among the new chunks, when that is extracted. Other
+-- text: when all new chunks are whole, if the document is read again; of a text that is no longer told, when any is
+-- extracted or there are none.
+SELECT c.id, CASE
+    WHEN bool_or(n.content_hash = c.content_hash)
+        THEN bool_or(n.content_hash = c.content_hash AND n.state = 'extracted')
+    WHEN EXISTS (SELECT 1 FROM document_event e WHERE e.document = c.document AND e.operation = c.operation
+                                                  AND e.kind = 'reprocess')
+        THEN coalesce(bool_and(n.state = 'extracted' AND n.error IS NULL), true)
+    ELSE coalesce(bool_or(n.state = 'extracted'), true) END AS goes
+FROM chunk c
+LEFT JOIN chunk n ON n.document = c.document AND n.operation = c.operation AND n.state <> 'replaced'
 WHERE c.operation = %(operation)s AND c.state = 'replaced'
-  AND (EXISTS (SELECT 1 FROM chunk n WHERE n.document = c.document AND n.operation = c.operation
-                                       AND n.state = 'extracted' AND n.content_hash = c.content_hash)
-       OR NOT EXISTS (SELECT 1 FROM chunk n WHERE n.document = c.document AND n.operation = c.operation
-                                              AND n.state IN ('pending', 'failed')))
+GROUP BY c.id
+
+-- name: inherit
+-- audience: the holder of a lease moves facts between chunks of its own operation
+-- Chunks that lost some facts take over those of the replaced chunks of the same text which they did not say again, at
+-- the free places behind their own.
+WITH pair AS (
+    SELECT DISTINCT ON (c.id) c.id AS old, n.id AS new, n.ordinal
+    FROM chunk c
+    JOIN chunk n ON n.document = c.document AND n.operation = c.operation AND n.content_hash = c.content_hash
+    WHERE c.operation = %(operation)s AND c.state = 'replaced' AND n.state = 'extracted' AND n.error IS NOT NULL
+    ORDER BY c.id, n.ordinal
+), said AS (
+    SELECT p.old AS chunk, u.id AS unit, u.position %% 1024 AS place, true AS home
+    FROM memory_unit u JOIN (SELECT old FROM pair UNION SELECT new FROM pair) AS p ON p.old = u.chunk
+    UNION ALL
+    SELECT p.old, m.unit, m.place, false
+    FROM unit_mention m JOIN (SELECT old FROM pair UNION SELECT new FROM pair) AS p ON p.old = m.chunk
+), unsaid AS (
+    SELECT DISTINCT ON (p.new, s.unit) p.old, p.new, p.ordinal, s.unit, s.place
+    FROM pair p JOIN said s ON s.chunk = p.old
+    WHERE NOT EXISTS (SELECT 1 FROM said n WHERE n.chunk = p.new AND n.unit = s.unit)
+    ORDER BY p.new, s.unit, s.home DESC
+), placed AS (
+    SELECT u.old, u.new, u.ordinal, u.unit,
+           row_number() OVER (PARTITION BY u.new ORDER BY u.place, u.unit)
+               + (SELECT coalesce(max(n.place), -1) FROM said n WHERE n.chunk = u.new) AS place
+    FROM unsaid u
+), named AS (
+    UPDATE unit_entity e SET chunk = p.new FROM placed p WHERE e.unit = p.unit AND e.chunk = p.old AND p.place < 1024
+), mentioned AS (
+    UPDATE unit_mention m SET chunk = p.new, place = p.place
+    FROM placed p WHERE m.unit = p.unit AND m.chunk = p.old AND p.place < 1024
+)
+UPDATE memory_unit u SET chunk = p.new, position = p.ordinal * 1024 + p.place
+FROM placed p WHERE u.id = p.unit AND u.chunk = p.old AND p.place < 1024
 
 -- name: pending
 -- audience: the holder of a lease reads the chunks of its own operation
@@ -152,4 +194,4 @@ SELECT count(*) FILTER (WHERE c.state = 'pending') AS pending,
        coalesce(array_agg(format('document %%s, chunk %%s: %%s', d.id, c.ordinal, c.error) ORDER BY c.document, c.ordinal)
                 FILTER (WHERE c.error IS NOT NULL), '{}') AS errors
 FROM chunk c JOIN document d ON d.number = c.document
-WHERE c.operation = %(operation)s AND (c.state <> 'extracted' OR c.error IS NOT NULL)
+WHERE c.operation = %(operation)s AND c.state <> 'replaced'
