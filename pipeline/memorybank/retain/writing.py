@@ -19,6 +19,7 @@ from memorybank.operations import Claim
 from memorybank.retain import guards
 from memorybank.retain import links as neighbours
 from memorybank.retain.indexing import form_of, index_terms, text_hash
+from memorybank.retain.intake import MAX_LABELS
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.work import Extraction
 from memorybank.storage import chunks, history, links, mentions, units
@@ -29,6 +30,8 @@ from memorybank.storage.units import POSITIONS, NewUnit
 
 #: Facts of the same moment are told apart by this, so that lists keep the order in which they were said.
 CHUNK_STEP, FACT_STEP = timedelta(milliseconds=10), timedelta(microseconds=10)
+#: The reason under which label tags are counted that a fact had no room for: its labels stay, and the fact.
+TAGS_OVER = "too_many_tags"
 
 
 @dataclass(frozen=True)
@@ -81,12 +84,26 @@ class Written:
 
 def prepared(chunk: Pending, extraction: Extraction, free_form: bool) -> Done:
     """Return an extracted chunk as it will be stored; `free_form`: keep names besides labels and the caller's."""
+    extraction = _within(extraction, chunk.about.tags)
     given = tuple(EntityInput(name, kind) for name, kind in chunk.about.entities)
     facts = tuple(_unit(chunk, fact, index) for index, fact in enumerate(extraction.facts))
     named = tuple(
         (*given, *(name for name in fact.entities if free_form or name.is_label)) for fact in extraction.facts
     )
     return Done(chunk, extraction, facts, named)
+
+
+def _within(extraction: Extraction, given: Sequence[str]) -> Extraction:
+    """Return facts with no more tags than may be given to one, `given` among them; what is over is counted."""
+    own = [[tag for tag in fact.tags if tag not in given] for fact in extraction.facts]
+    room = max(0, MAX_LABELS - len(given))
+    over = sum(max(0, len(tags) - room) for tags in own)
+    if not over:
+        return extraction
+    facts = tuple(
+        replace(fact, tags=tuple(tags[:room])) for fact, tags in zip(extraction.facts, own, strict=True)
+    )
+    return replace(extraction, facts=facts, dropped={**extraction.dropped, TAGS_OVER: over})
 
 
 def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:

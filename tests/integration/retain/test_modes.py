@@ -206,6 +206,16 @@ async def test_without_free_names_labels_and_the_callers_names_stay(
     assert [row["tags"] for row in await world.rows("SELECT tags FROM memory_unit")] == [["mood:glad"]]
 
 
+async def test_a_fact_has_as_many_tags_as_one_may_be_given(world: World) -> None:
+    groups = [{"key": f"k{n}", "type": "text", "tag": True} for n in range(300)]
+    world.model = saying({"what": "Ada smiled", "labels": {group["key"]: "x" for group in groups}})
+    await world.configure(entity_labels=groups)
+    kept = await world.keep(item("Ada smiled.", tags=("mine", "k0:x")))
+    [tags] = [row["tags"] for row in await world.rows("SELECT tags FROM memory_unit")]
+    assert (len(tags), "mine" in tags, await world.count("unit_entity")) == (256, True, 300)
+    assert (kept.result["dropped_by_reason"], kept.result["facts_dropped"]) == ({"too_many_tags": 45}, 0)
+
+
 async def test_what_the_vocabulary_does_not_list_is_dropped_in_silence(world: World) -> None:
     values = ["angry", "none", "N/A", None, "", []]
     world.model = saying(
