@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memorybank.errors import MemoryBankError
 from memorybank_eval import (
+    ablation,
     benchmark,
     beside,
     entities,
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         "--only", choices=benchmark.PARTS, action="append", help="measure this part (repeatable)"
     )
     cost.set_defaults(run=_benchmark)
+    ablation.add_commands(commands)
     beside.add_command(commands)
     entities.add_command(commands)
     fitting.add_command(commands)

@@ -6,7 +6,7 @@ A case is one question with every signal of every unit; fitting and ablation onl
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from memorybank.errors import InvalidInput
-from memorybank.llm.embedding import OnnxMiniLM
+from memorybank.llm.embedding import Embedder, OnnxMiniLM
 from memorybank.recall import question, ranking, signals
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
@@ -45,16 +45,16 @@ Array = np.ndarray
 class Vectors:
     """The vectors of texts, as the database keeps them (half precision); remembered in a file where one is named."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+    def __init__(self, path: Path | None = None, load: Callable[[], Embedder] = OnnxMiniLM) -> None:
+        self._path, self._load = path, load
         self._known: dict[str, Array] = {}
         if path and path.exists():
             with np.load(path) as held:
                 self._known = dict(zip(held["hashes"].tolist(), held["vectors"], strict=True))
 
     @cached_property
-    def _model(self) -> OnnxMiniLM:
-        return OnnxMiniLM()
+    def _model(self) -> Embedder:
+        return self._load()
 
     def of(self, texts: Sequence[str]) -> Array:
         """Return float32 (texts, dimensions)."""
@@ -141,6 +141,7 @@ def gathered(held: Held, asked: Question, vector: Array, settings: Settings) -> 
         Distances(held.addresses, 1.0 - held.vectors @ vector, held.speakers, held.traits),
         named=(),
         dated=_dated(held, asked),
+        later=_later(held, asked),
         tagged=None,
     )
 
@@ -165,6 +166,11 @@ def _dated(held: Held, asked: Question) -> Dated | None:
     near = np.flatnonzero((held.said_at >= start.timestamp()) & (held.said_at <= end.timestamp()))
     unknown = np.full(len(near), np.nan)
     return Dated(_of(held.addresses, near), unknown, unknown, held.said_at[near])
+
+
+def _later(held: Held, asked: Question) -> Addresses | None:
+    end = temporal.end_of_asking(asked.asked_at, ASKED_AT)
+    return None if end is None else _of(held.addresses, np.flatnonzero(held.said_at > end.timestamp()))
 
 
 def _of(addresses: Addresses, units: Array) -> Addresses:
@@ -238,13 +244,18 @@ def add_sets(parser: argparse.ArgumentParser) -> None:
 
 def sets(given: argparse.Namespace) -> dict[str, list[Conversation]]:
     """Return the named sets, and the project's own. Raises InvalidInput for a set that nobody knows."""
-    paths = {OWN: OWN_PATH}
-    for one in given.set:
+    return {name: DATASETS[name].read(path) for name, path in paths(given.set).items()}
+
+
+def paths(named: Sequence[str]) -> dict[str, Path]:
+    """Return the path of each set that is named as NAME=PATH, and of the project's own."""
+    found = {OWN: OWN_PATH}
+    for one in named:
         name, _, path = one.partition("=")
         if name not in DATASETS or not path:
             raise InvalidInput(f"give a set as NAME=PATH, NAME one of {', '.join(DATASETS)}: {one}")
-        paths[name] = Path(path)
-    return {name: DATASETS[name].read(path) for name, path in paths.items()}
+        found[name] = Path(path)
+    return found
 
 
 def cases_of(conversations: Sequence[Conversation], vectors: Vectors, names_out: bool = True) -> list[Case]:

@@ -34,8 +34,10 @@ def blend(signals: Mapping[str, Floats], counted: Weights, units: int) -> Floats
 
 
 def z_scored(values: Floats, floor: float) -> Floats:
-    """Return values with mean 0 in standard deviations, of which one is at least `floor` (0: all values are 0)."""
-    if not len(values):
-        return values
-    spread = max(float(values.std()), floor)
-    return (values - values.mean()) / spread if spread > 0 else np.zeros(len(values))
+    """Return values with mean 0 in standard deviations, of which one is at least `floor`."""
+    return (values - values.mean()) / spread(values, floor) if len(values) else values
+
+
+def spread(values: Floats, floor: float) -> float:
+    """Return the standard deviation, at least `floor`; 1 where both are 0."""
+    return max(float(values.std()), floor) or 1.0

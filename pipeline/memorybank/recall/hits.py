@@ -50,18 +50,20 @@ def good_enough(scores: Scores, least: MinScores) -> bool:
 class Distinct:
     """Lets each memory through once: the same text, of the same time, kept twice is one memory.
 
-    The same text of two different times is two memories: somebody was on a team, left, and came back.
+    The same text of two different times is two memories: somebody was on a team, left, and came back; "I ran today" of
+    two days are two runs. When it was said counts only where somebody has told it.
     """
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, datetime | None, datetime | None]] = set()
+        self._seen: set[tuple[str, datetime | None, datetime | None, datetime | None]] = set()
 
     def __call__(self, unit: FoundUnit) -> bool:
         """Return whether no like of this unit has come before."""
         text = fold(unit.text)
         if "  " in text or "\n" in text:
             text = " ".join(text.split())
-        like = (text, unit.occurred_start, unit.occurred_end)
+        said_at = None if unit.mentioned_at_assumed else unit.mentioned_at
+        like = (text, unit.occurred_start, unit.occurred_end, said_at)
         new = like not in self._seen
         self._seen.add(like)
         return new

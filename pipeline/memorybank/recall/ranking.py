@@ -59,7 +59,8 @@ def scene(gathered: Gathered, question: Question, bm25: Bm25) -> Scene:
     space = spaces.build(gathered.distances, [term.addresses for term in gathered.postings])
     keywords = lexical.score(space, gathered.statistics, gathered.postings, bm25)
     cosine = semantic.similarity(space)
-    return Scene(space, question, cosine, keywords, gathered.statistics.mean_length, gathered.dated)
+    mean_length = gathered.statistics.mean_length
+    return Scene(space, question, cosine, keywords, mean_length, gathered.dated, gathered.later)
 
 
 def score(gathered: Gathered, asked: Asked) -> Scored:

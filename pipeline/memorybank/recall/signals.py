@@ -14,10 +14,10 @@ import numpy as np
 from memorybank.recall import asking
 from memorybank.recall.arms import semantic, temporal
 from memorybank.recall.arms.lexical import Lexical
-from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, z_scored
+from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, spread, z_scored
 from memorybank.recall.question import Question
 from memorybank.recall.space import Flags, Floats, Space
-from memorybank.storage.found import Dated
+from memorybank.storage.found import Addresses, Dated
 from memorybank.text.traits import Trait
 
 #: Mean length of a unit, in terms, up to which a bank holds the turns of a talk. What a long message says does not
@@ -36,7 +36,7 @@ SPEAKER_UNITS = 2
 class Scene:
     """One question before the units that may answer it: cosine (n,), BM25, mean length of the bank's units, dates.
 
-    `dated` is None where the question names no time.
+    `dated` is None where the question names no time, `later` (what was said after it) where it is asked now.
     """
 
     space: Space
@@ -45,6 +45,7 @@ class Scene:
     keywords: Lexical
     mean_length: float
     dated: Dated | None = None
+    later: Addresses | None = None
 
     @cached_property
     def talk(self) -> float:
@@ -61,9 +62,10 @@ class Scene:
         """Whether each unit only asks, and another one comes after it in its document (n,)."""
         return self.shows(Trait.ASKS) & self.space.followed
 
-    def lexical(self, values: Floats) -> Floats:
-        """Return z-scores of BM25, whose spread is measured against the weight of the question."""
-        return z_scored(values, LEXICAL_FLOOR * self.keywords.asked)
+    @cached_property
+    def floor(self) -> float:
+        """The least spread of BM25, which is measured against the weight of the question."""
+        return LEXICAL_FLOOR * self.keywords.asked
 
     def said_by(self, speakers: tuple[int, ...]) -> Flags:
         """Whether each unit was said by one of these (n,)."""
@@ -76,18 +78,22 @@ class Scene:
 
 def lexical(scene: Scene) -> Floats:
     """BM25 of the unit."""
-    return scene.lexical(scene.keywords.keyword)
+    return z_scored(scene.keywords.keyword, scene.floor)
 
 
 def neighbours(scene: Scene) -> Floats:
-    """BM25 of the units beside it: what is said stands in several turns of a talk."""
+    """BM25 of the units beside it: what is said stands in several turns of a talk.
+
+    On the scale of `lexical`, so that also in a tiny bank no unit stands before the neighbour that it borrows from.
+    """
     keyword = scene.keywords.keyword
-    return scene.talk * scene.lexical(scene.space.borrowed(keyword, LENT) - keyword)
+    lent = scene.space.borrowed(keyword, LENT) - keyword
+    return scene.talk * (lent - lent.mean()) / spread(keyword, scene.floor) if len(lent) else lent
 
 
 def session(scene: Scene) -> Floats:
     """BM25 of the whole document or session."""
-    return scene.talk * scene.lexical(scene.keywords.session)
+    return scene.talk * z_scored(scene.keywords.session, scene.floor)
 
 
 def dense(scene: Scene) -> Floats:
@@ -131,6 +137,16 @@ def time(scene: Scene) -> Floats | None:
     return temporal.closeness(scene.space, scene.question.window, scene.dated)
 
 
+def later(scene: Scene) -> Floats | None:
+    """The unit was said after the question was asked, so it cannot be the answer."""
+    if scene.later is None or not len(scene.later):
+        return None
+    values = np.zeros(len(scene.space))
+    at, known = scene.space.find(scene.later)
+    values[at[known]] = 1.0
+    return values
+
+
 def asks(scene: Scene) -> Floats:
     """The unit only asks: the next one tells."""
     return scene.talk * scene.asks.astype(np.float64)
@@ -160,6 +176,7 @@ SIGNALS: Mapping[str, Callable[[Scene], Floats | None]] = {
         user,
         assistant,
         time,
+        later,
         asks,
         answers,
         kind,

@@ -169,6 +169,7 @@ class Recall:
             max_postings=own.max_postings,
             names=run.question.names if config.enable_graph_retrieval else (),
             dates=temporal.reach(window) if window else None,
+            after=temporal.end_of_asking(query.query_timestamp, clock.now()),
             filter=Filter(query.types, needed(tags) if tags else None) if filtered else None,
         )
 

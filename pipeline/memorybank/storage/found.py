@@ -96,13 +96,14 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Gathered:
-    """What the first trip brought; `dated` and `tagged` None where they were not asked for."""
+    """What the first trip brought; `dated`, `later` and `tagged` None where they were not asked for."""
 
     statistics: Statistics
     postings: tuple[TermPostings, ...]
     distances: Distances
     named: tuple[Mentions, ...]
     dated: Dated | None
+    later: Addresses | None
     tagged: tuple[Tagged, ...] | None
 
 
@@ -118,6 +119,7 @@ class FoundUnit:
     occurred_start: datetime | None
     occurred_end: datetime | None
     mentioned_at: datetime | None
+    mentioned_at_assumed: bool
     tags: tuple[str, ...]
     metadata: Mapping[str, str]
     document_id: str | None

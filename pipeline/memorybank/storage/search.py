@@ -54,7 +54,10 @@ class Filter:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the first trip asks for. `names` empty, `dates` or `filter` None: that arm is not asked."""
+    """What the first trip asks for. `names` empty, `dates`, `after` or `filter` None: that is not asked.
+
+    `after`: what was said after this moment.
+    """
 
     vector: np.ndarray[Any, Any]
     model: str
@@ -63,6 +66,7 @@ class Wanted:
     max_postings: int
     names: Sequence[str] = ()
     dates: tuple[datetime, datetime] | None = None
+    after: datetime | None = None
     filter: Filter | None = None
 
 
@@ -83,6 +87,7 @@ async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Want
         distances = await _ask(connection, "distances", scope | _of_vector(wanted))
         named = await _ask(connection, "named", scope | _of_names(wanted)) if wanted.names else None
         dated = await _ask(connection, "dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
+        later = await _ask(connection, "later", scope | _of_moment(wanted.after)) if wanted.after else None
         tagged = (
             await _ask(connection, "tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
         )
@@ -92,6 +97,7 @@ async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Want
         _distances((await _rows(distances))[0]),
         tuple(_mentions(row) for row in await _rows(named)),
         _dated((await _rows(dated))[0]) if dated else None,
+        _addresses((await _rows(later))[0]) if later else None,
         tuple(Tagged(frozenset(row["tags"]), _addresses(row)) for row in await _rows(tagged))
         if tagged
         else None,
@@ -181,6 +187,10 @@ def _of_names(wanted: Wanted) -> dict[str, Any]:
 
 def _of_dates(dates: tuple[datetime, datetime]) -> dict[str, Any]:
     return {"start": dates[0], "end": dates[1], "cap": DATED_CAP}
+
+
+def _of_moment(moment: datetime) -> dict[str, Any]:
+    return {"moment": moment, "cap": DATED_CAP}
 
 
 def _of_filter(chosen: Filter) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def hit(text: str, **more: object) -> Hit:
 
 
 def unit(text: str, **more: object) -> FoundUnit:
-    plain = FoundUnit(0, uuid4(), text, "world", "", None, None, NOW, (), {}, "doc", uuid4(), 3)
+    plain = FoundUnit(0, uuid4(), text, "world", "", None, None, NOW, False, (), {}, "doc", uuid4(), 3)
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
@@ -87,12 +87,15 @@ def test_doubles_are_one_memory_and_periods_are_two() -> None:
     spring, autumn = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
     units = [
         unit("The key is with the florist."),
-        unit("the  key is with the florist.", mentioned_at=None),
+        unit("the  key is with the florist."),
+        unit("The key is with the florist.", mentioned_at=autumn),
+        unit("The key is with the florist.", mentioned_at=spring, mentioned_at_assumed=True),
+        unit("The key is with the florist.", mentioned_at=None),
         unit("The key is not with the florist."),
         unit("Uma is on the team.", occurred_start=spring),
         unit("Uma is on the team.", occurred_start=autumn),
     ]
-    assert [distinct(each) for each in units] == [True, False, True, True, True]
+    assert [distinct(each) for each in units] == [True, False, True, True, False, True, True, True]
 
 
 def test_a_hit_names_its_chunk_as_the_wire_does() -> None:

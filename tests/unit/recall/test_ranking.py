@@ -50,6 +50,7 @@ def gathered(distances: list[float], terms: list[TermPostings] | None = None) ->
         (),
         None,
         None,
+        None,
     )
 
 

@@ -1,11 +1,13 @@
 """What speaks for a unit, and that each signal is silent where question and bank have nothing for it."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from memorybank.recall import question, ranking, signals
+from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.signals import Scene
@@ -49,6 +51,7 @@ def scene(query: str, texts: list[str], cosine: list[float] | None = None, mean_
         ),
         (),
         Dated(everywhere, unknown, unknown, np.full(count, NOON.timestamp())),
+        Addresses(np.ones(2, np.int64), np.array([1, 99])),
         None,
     )
     return ranking.scene(gathered, asked, Bm25(0.9, 0.4))
@@ -130,6 +133,17 @@ def test_the_kind_of_answer(query: str, may_hold: list[int] | None) -> None:
 def test_time_counts_only_where_it_is_asked_for() -> None:
     assert signals.time(scene("What happened today?", TALK)) is not None
     assert signals.time(scene("What happened?", TALK)) is None
+
+
+def test_what_was_said_after_the_question_is_no_answer() -> None:
+    seen = scene("What happened?", TALK)
+    found = signals.later(seen)
+    assert found is not None and found.tolist() == [0, 1, 0, 0, 0]
+    assert signals.later(replace(seen, later=None)) is None
+    assert temporal.end_of_asking(NOON, NOON + timedelta(days=3)) == NOON + timedelta(days=1)
+    assert (
+        temporal.end_of_asking(NOON, NOON + timedelta(hours=3)) is None is temporal.end_of_asking(None, NOON)
+    )
 
 
 def test_in_long_messages_neighbours_and_questions_count_little() -> None:

@@ -28,6 +28,8 @@ _FADING_DAYS: dict[Grain, float] = {
 }
 #: Beyond this many times the fading a unit counts less than 1/50: it is not read.
 REACH = 4.0
+#: What was said so long after the question is later than it: time stamps come from clocks in all zones.
+_SLACK = timedelta(days=1)
 #: The least breadth of a window: against "at noon", what lasted all day is no less exact.
 _LEAST_BREADTH = _DAY
 
@@ -38,6 +40,11 @@ def reach(window: TimeSpan) -> tuple[datetime, datetime]:
     start = window.start - days if window.start - EARLIEST > days else EARLIEST
     end = window.end + days if LATEST - window.end > days else LATEST
     return start, end
+
+
+def end_of_asking(asked_at: datetime | None, now: datetime) -> datetime | None:
+    """Return the moment after which nothing can answer a question asked in the past; None for one asked now."""
+    return asked_at + _SLACK if asked_at and now - asked_at > _SLACK else None
 
 
 def closeness(space: Space, window: TimeSpan, dated: Dated) -> Floats:

@@ -150,6 +150,17 @@ FROM (
     LIMIT %(cap)s
 ) AS near
 
+-- name: later
+-- Units that were said after this moment, the newest ones; a date that nobody gave says nothing.
+SELECT array_agg(u.document_number) AS documents, array_agg(u.position) AS positions
+FROM (
+    SELECT u.document_number, u.position
+    FROM memory_unit u
+    WHERE u.bank = %(bank)s AND u.status = 'active' AND u.mentioned_at > %(moment)s AND NOT u.mentioned_at_assumed
+      AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+    ORDER BY u.mentioned_at DESC LIMIT %(cap)s
+) AS u
+
 -- name: tagged
 -- Addresses of the units of these types, grouped by the tags they hold: the filter is then asked once for each set of
 -- tags. Where every passing unit must hold one of `needed`, the index of tags is the way in.
@@ -164,12 +175,12 @@ GROUP BY u.tags
 -- name: units
 -- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
 -- whole bank. Empty metadata come as null, which needs no parsing.
-SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at, u.tags,
-       nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
+SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
+       u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
 CROSS JOIN LATERAL (
-    SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at, m.tags, m.metadata,
-           m.document, m.chunk
+    SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at,
+           m.mentioned_at_assumed, m.tags, m.metadata, m.document, m.chunk
     FROM memory_unit m
     WHERE m.bank = %(bank)s AND m.document_number = asked.document AND m.position = asked.position
       AND m.status = 'active' AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
