@@ -28,6 +28,7 @@ from memorybank.recall.stage import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery
 from memorybank.retain import intake
 from memorybank.retain.preview import Preview, Wish, preview
+from memorybank.retain.screening import Screen
 from memorybank.retain.stage import Retained, Submitted
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
 from memorybank.storage import banks, documents, forget, llm_calls, operations
@@ -236,7 +237,9 @@ class MemoryBank:
         """Replace the tags of a document and of all its facts; raises NotFound, and InvalidInput for a wrong tag."""
         cleaned, stored = intake.labels(tags, ("body", "tags")), normalize(document_id)
         async with self.changing(bank_id) as (connection, bank):
-            if not await documents.set_tags(connection, bank.id, stored, cleaned, viewer, clock.now()):
+            screen = Screen.of(self.config_of(bank).memory_defense, self.settings.retain.mask_secrets)
+            masked = tuple(dict.fromkeys(map(screen.text, cleaned)))
+            if not await documents.set_tags(connection, bank.id, stored, masked, viewer, clock.now()):
                 raise NotFound(f"Document '{document_id}' not found")
 
     # --- the way to the rows, for lists ---

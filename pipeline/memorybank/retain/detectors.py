@@ -20,13 +20,21 @@ RANDOM_BITS = 3.0
 MIXED_PART, LETTERS_PART = 12, 20
 #: Fewest digits of a password of nothing else: shorter ones are counts, years, sizes.
 PASSWORD_DIGITS = 6
+#: A quoted secret without a digit is at least so long.
+UNDIGITED = 8
+#: Words and names: some-words, camelCase, a_word_2, v1.2.3, 2026-03-01, 10:00, a call, a path, an address.
+_WORDED = re.compile(
+    r"(?:[A-Za-z]?[a-z]+|[A-Z]+)(?:[A-Z][a-z]{2,}|[-_. :/]+(?:[A-Za-z]?[a-z]+|[A-Z]+))*(?:[-_. ][0-9]{1,4})?"
+    r"|[vV]?[0-9]+(?:[.:T/-][0-9]+)*Z?|[A-Za-z_][\w.]*[(\[].*|[~.]?/.*|[a-z+]+://.*"
+)
 
 
 @dataclass(frozen=True)
 class Class:
     """One row. `rest` follows any of the `prefixes`; its only group that took part, or else the whole, is the secret.
 
-    `folds`: case does not matter. `begins`: no letter or digit may stand before the prefix.
+    `folds`: case does not matter. `begins`: no letter or digit may stand before the prefix. `before`: what of the text
+    before the find belongs to it, read backwards; where there is none, it is no find.
     """
 
     type: str
@@ -35,6 +43,7 @@ class Class:
     check: Callable[[str], bool] | None = None
     folds: bool = False
     begins: bool = True
+    before: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,15 @@ def password(value: str) -> bool:
     if _letter(value):
         return not re.fullmatch(r"[^\W\d_]+(?:[._-][^\W\d_]+)*", value)
     return value.isdigit() and len(value) >= PASSWORD_DIGITS
+
+
+def quoted_secret(value: str) -> bool:
+    """Tell a short secret in quotes from a word, a name in any spelling, a version, a date, a numbered thing."""
+    if not spelled_out(value) or _WORDED.fullmatch(value) or value.endswith((":", ",", ".")):
+        return False
+    if _digit(value):
+        return _letter(value)
+    return len(value) >= UNDIGITED and value[1:].lower() != value[1:] and value[1:].upper() != value[1:]
 
 
 def spelled_out(value: str) -> bool:
@@ -171,14 +189,33 @@ MARKED = (
     Class("age_secret_key", "AGE-SECRET-KEY-1", "[A-Z0-9]{50,}+"),
 )
 
-#: What its form gives away. A block of a key that was cut has no end: its lines are masked as far as they go.
+#: Between the lines of a key: also in JSON, and in a quoted mail. What stands above them, and a last line.
+_BREAK, _BREAK_BACK = r"(?:(?:\\){1,4}[nr]|[\s>])", r"(?:[nr](?:\\){1,4}|[\s>])"
+_BACK = rf"(?:(?![nr]\\){B})"
+_HEADS = rf"(?:{_BREAK}*+(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[^\n\\]{{0,200}}+)*+"
+_LAST = (
+    rf"(?:{_BREAK}++(?:{B}{{1,15}}={{1,2}}"
+    rf"|(?=[A-Za-z+/]{{0,14}}[0-9+/])(?=[0-9+/]{{0,14}}[A-Za-z]){B}{{4,15}}(?![^\s\\])))?"
+)
+#: What its form gives away. A block of a key that was cut has no end, or no beginning: its lines are masked as far as
+#: they go.
 STRUCTURED = (
     Class(
         "private_key",
         "-----BEGIN~",
         r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z0-9 ]{0,50}-----|(?:(?:\\[nr]|\s)*+[A-Za-z0-9+/=]{16,}+)*+)",
+        r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z0-9 ]{0,50}-----"
+        rf"|{_HEADS}(?:{_BREAK}*+{B}{{16,}}+=*+)*+{_LAST})",
         begins=False,
+    ),
+    Class(
+        "private_key",
+        "-----END~",
+        r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+        begins=False,
+        before=re.compile(
+            rf"(?:{_BREAK_BACK}*+=*+{_BACK}{{1,15}}+(?={_BREAK_BACK}))?(?:{_BREAK_BACK}*+=*+{_BACK}{{16,}}+)++"
+        ),
     ),
     Class("json_web_token", "eyJ", rf"(?<![_-]eyJ){U}{{8,}}+\.{U}{{8,}}+\.{U}*+"),
     Class("telegram_token", ":AA", rf"(?<=[0-9]:AA){U}{{33}}{END}", begins=False),
@@ -202,9 +239,12 @@ STRUCTURED = (
     Class("azure_key", "AccountKey= SharedAccessKey=", "([A-Za-z0-9+/]{20,}+=*+)", begins=False),
 )
 
-_IS = r"""\\{0,2}["'`]?[ \t]{0,4}(?:=>|:=|[=:：＝])[ \t]{0,4}"""
+_IS = r"""\\{0,7}["'`]?[ \t]{0,4}(?:=>|:=|[=:：＝])[ \t]{0,4}"""
 #: A value in quotes, also in JSON inside JSON; and one without, up to the next field of a connection string or query.
-_QUOTED = r"""(?:\\"([^"\\\s]{4,200}+)\\"|"((?:[^"\\\s]|\\.){4,200}+)"|'((?:[^'\\\s]|\\.){4,200}+)')"""
+_QUOTED = (
+    r"""(?:\\{1,7}"([^"\\\s]{4,200}+)\\{1,7}"|"((?:[^"\\\s]|\\.){4,200}+)"|'((?:[^'\\\s]|\\.){4,200}+)')"""
+)
+_QUOTED_SECRET = _QUOTED.replace("{4,", "{6,")
 _BARE = r"""((?:[^\s"'`\\<>;&，。；、！？]|&(?![A-Za-z_][A-Za-z0-9_]{0,30}=)){4,200}(?<![.,:!?)\]}]))"""
 _PASSWORDS = (
     "password passwd passwort passphrase _pass -pass _pwd kennwort contraseña mot~de~passe senha wachtwoord hasło "
@@ -221,6 +261,7 @@ LABELLED = (
     Class("password", _PASSWORDS, _IS + _QUOTED, spelled_out, folds=True, begins=False),
     Class("password", _PASSWORDS, _IS + _BARE, password, folds=True, begins=False),
     Class("password", "pwd", _IS + f"(?:{_QUOTED}|{_BARE})", password, folds=True),
+    Class("secret", _SECRETS, _IS + _QUOTED_SECRET, quoted_secret, folds=True, begins=False),
     Class(
         "secret",
         _SECRETS,

@@ -35,7 +35,7 @@ _OPENING = "\"'([{"
 
 def loops(fact: str) -> bool:
     """Tell whether a text is one thing said over and over."""
-    raw = fact.encode("utf-8", "surrogatepass")
+    raw = text.visible(fact).encode("utf-8", "surrogatepass")
     return len(raw) >= LOOP_BYTES and len(zlib.compress(raw, 1)) < LOOP_SHARE * len(raw)
 
 

@@ -5,7 +5,7 @@ children: they would have to wait for each other.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -16,9 +16,10 @@ from memorybank import text
 from memorybank.errors import BadRequest, Blocked, InvalidInput
 from memorybank.ids import new_id
 from memorybank.model import EntityInput, RetainItem
+from memorybank.retain.detectors import detectors
 from memorybank.retain.payload import APPEND, REPLACE, Batch, DocumentPart
 from memorybank.retain.recalled import item_without_recalled
-from memorybank.retain.screening import Screen, Violation
+from memorybank.retain.screening import Screen, Violation, mask
 from memorybank.settings import BankConfig, RetainSettings
 
 #: Longest document id, tag and name, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
@@ -26,6 +27,8 @@ MAX_ID_CHARS = 512
 MAX_NAME_CHARS = 256
 #: Tags, names and scopes of one item.
 MAX_LABELS = 256
+#: Characters of a context: it is in the prompt of each chunk. Of all metadata of an item; it goes with each fact.
+MAX_CONTEXT_CHARS, MAX_METADATA_CHARS = 8_000, 32_000
 #: The path of a field in a request.
 Place = tuple[str | int, ...]
 SCOPES = ("combined", "per_tag", "all_combinations", "shared")
@@ -78,11 +81,17 @@ def accept(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "it
     kept: list[RetainItem] = []
     violations: list[Violation] = []
     recalled_blocks = 0
+    if limits.retain.mask_secrets:
+        # Before its configuration is looked for: a strategy that is not there is named in the answer.
+        for index, item in enumerate(cleaned):
+            _refuse_secret(item.strategy, (*at, index, "strategy"))
     for index, whole in enumerate(cleaned):
         # What an agent was reminded of is no news.
         item, blocks = item_without_recalled(whole, limits.retain.recalled_tags)
         recalled_blocks += blocks
         screen = screens(item.strategy)
+        if screen.looks_for:
+            _refuse_secret(item.document_id, (*at, index, "document_id"))
         screened, found = screen.item(item)
         if found and screen.blocks:
             violations.append(Violation.of(index, found))
@@ -91,6 +100,12 @@ def accept(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "it
     if not kept:
         raise Blocked([vars(violation) for violation in violations])
     return Accepted(tuple(kept), tuple(violations), recalled_blocks)
+
+
+def _refuse_secret(name: str | None, loc: Place) -> None:
+    """Raise InvalidInput for a name that holds a credential: masked, it would be the name of something else."""
+    found = mask(name or "", detectors(personal=False))[1]
+    _check(not found, loc, f"must not hold a secret ({', '.join(found)})")
 
 
 def clean(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "items")) -> list[RetainItem]:
@@ -104,7 +119,8 @@ def clean(items: Sequence[RetainItem], limits: Limits, at: Place = ("body", "ite
 
 def _clean(item: RetainItem, at: Place, limits: Limits) -> RetainItem:
     content = text.normalize(item.content)
-    _check(bool(content.strip()), (*at, "content"), "content must not be blank", item.content)
+    seen = bool(content.strip()) and bool(text.visible(content).strip())
+    _check(seen, (*at, "content"), "content must not be blank", item.content)
     longest = limits.retain.max_item_chars
     _check(len(content) <= longest, (*at, "content"), f"content must be at most {longest} characters")
     _check(item.update_mode in (REPLACE, APPEND), (*at, "update_mode"), "must be replace or append")
@@ -117,13 +133,16 @@ def _clean(item: RetainItem, at: Place, limits: Limits) -> RetainItem:
         document_id,
     )
     strategy = text.normalize(item.strategy or "") or None
+    _check(len(strategy or "") <= MAX_NAME_CHARS, (*at, "strategy"), f"at most {MAX_NAME_CHARS} characters")
+    context = text.normalize(item.context)
+    _check(len(context) <= MAX_CONTEXT_CHARS, (*at, "context"), f"at most {MAX_CONTEXT_CHARS} characters")
     if item.update_mode == APPEND:
         _check_append(document_id, limits.config_of(strategy), at)
     return replace(
         item,
         content=content,
-        context=text.normalize(item.context),
-        metadata={text.normalize(key): text.normalize(value) for key, value in item.metadata.items()},
+        context=context,
+        metadata=_metadata(item.metadata, (*at, "metadata")),
         document_id=document_id,
         strategy=strategy,
         entities=_entities(item.entities, (*at, "entities")),
@@ -154,6 +173,17 @@ def _check_append(document_id: str | None, config: BankConfig, at: Place) -> Non
     if not config.store_document_text:
         message = "update_mode 'append' needs the document's text: this bank has store_document_text off"
         raise BadRequest(message, loc=(*at, "update_mode"))
+
+
+def _metadata(metadata: Mapping[str, str], loc: Place) -> dict[str, str]:
+    _check(len(metadata) <= MAX_LABELS, loc, f"at most {MAX_LABELS} keys")
+    found = {text.normalize(key): text.normalize(value) for key, value in metadata.items()}
+    _check(
+        max(map(len, found), default=0) <= MAX_NAME_CHARS, loc, f"keys of at most {MAX_NAME_CHARS} characters"
+    )
+    size = sum(len(key) + len(value) for key, value in found.items())
+    _check(size <= MAX_METADATA_CHARS, loc, f"at most {MAX_METADATA_CHARS} characters in all")
+    return found
 
 
 def _entities(entities: Sequence[EntityInput], loc: Place) -> tuple[EntityInput, ...]:

@@ -11,10 +11,14 @@ from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.model import Bank, Fact, RetainItem, TokenUsage
 from memorybank.retain import intake
 from memorybank.retain.chunking import ChunkSize, chunk
+from memorybank.retain.screening import Screen
 from memorybank.retain.stage import Retain, aside
 from memorybank.retain.work import ChunkWork, Extraction
 from memorybank.settings import BankConfig, check_updates, resolve_bank, stage_model
 from memorybank.storage.llm_calls import Caller
+
+#: Fields of free text that a prompt quotes.
+MISSIONS = ("retain_mission", "retain_custom_instructions")
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,9 @@ async def preview(retain: Retain, bank: Bank, caller: Caller, wish: Wish) -> Pre
     """
     accepted = await aside([wish.item], intake.accept, [wish.item], retain.limits(bank), ("body",))
     [item] = accepted.items
-    config = _config(retain, bank, wish)
+    config, narrator = _screened(retain.limits(bank), _config(retain, bank, wish), wish)
     ledger = MemoryLedger(StoredLedger(retain.database, caller))
-    chunks = [replace(one, ledger=ledger) for one in works(item, config, wish.narrator or bank.narrator)]
+    chunks = [replace(one, ledger=ledger) for one in works(item, config, narrator or bank.narrator)]
     found = await _extracted(retain, config, chunks)
     return Preview(tuple(map(_piece, chunks, found)), ledger.usage)
 
@@ -69,6 +73,13 @@ def _config(retain: Retain, bank: Bank, wish: Wish) -> BankConfig:
     own = retain.config_of(bank, wish.item.strategy)
     limit = stage_model(retain.settings, "retain").max_output_tokens
     return resolve_bank(own, check_updates(wish.overrides, {}, own, limit))
+
+
+def _screened(limits: intake.Limits, config: BankConfig, wish: Wish) -> tuple[BankConfig, str]:
+    """Return what is tried out and who speaks without secrets: a model is shown both."""
+    screen = Screen.of(limits.config_of(wish.item.strategy).memory_defense, limits.retain.mask_secrets)
+    told = {name: screen.text(value) for name in MISSIONS if isinstance(value := getattr(config, name), str)}
+    return config.model_copy(update=told), screen.text(wish.narrator)
 
 
 async def _extracted(retain: Retain, config: BankConfig, works: Sequence[ChunkWork]) -> list[Extraction]:

@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from memorybank.model import EntityInput, RetainItem
 from memorybank.retain.detectors import Detector, detectors
 from memorybank.settings import MemoryDefense
+from memorybank.text import UNSEEN
 
 #: The detector of a policy that we have; rules on other names do nothing.
 SENSITIVE_DATA = "sensitive_data"
 #: What stands in the place of a secret.
 MASK = "[REDACTED:{}]"
+#: So many characters before a find may belong to it: the largest key in use has 13,000.
+MAX_ABOVE = 16_000
 
 
 @dataclass(frozen=True)
@@ -57,19 +60,44 @@ class Screen:
             seen.update(dict.fromkeys(found))
             return masked
 
+        def each(tags: Sequence[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(map(clean, tags)))
+
+        scopes = item.observation_scopes
         cleaned = replace(
             item,
             content=clean(item.content),
             context=clean(item.context),
-            metadata={key: clean(value) for key, value in item.metadata.items()},
-            tags=tuple(dict.fromkeys(map(clean, item.tags))),
-            entities=tuple(EntityInput(clean(entity.text), entity.type) for entity in item.entities),
+            metadata={clean(key): clean(value) for key, value in item.metadata.items()},
+            tags=each(item.tags),
+            entities=tuple(EntityInput(clean(one.text), clean(one.type)) for one in item.entities),
+            observation_scopes=scopes
+            if scopes is None or isinstance(scopes, str)
+            else tuple(map(each, scopes)),
         )
         return cleaned, tuple(seen)
 
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        return mask(text, self.looks_for)[0]
+
 
 def mask(text: str, looks_for: Sequence[Detector]) -> tuple[str, tuple[str, ...]]:
-    """Return a text with each secret as `[REDACTED:<class>]`, and the classes in the order of the detectors."""
+    """Return a text with each secret as `[REDACTED:<class>]`, and the classes in the order of the detectors.
+
+    Signs that nobody sees hide none.
+    """
+    if text.isascii() or not UNSEEN.search(text):
+        spans = _spans(text, looks_for)
+    else:
+        seen = [place for place, char in enumerate(text) if not UNSEEN.match(char)]
+        found = _spans("".join(text[place] for place in seen), looks_for)
+        spans = [(seen[start], seen[end - 1] + 1, type_) for start, end, type_ in found]
+    return _masked(text, spans), tuple(dict.fromkeys(type_ for _, _, type_ in spans))
+
+
+def _spans(text: str, looks_for: Sequence[Detector]) -> list[tuple[int, int, str]]:
+    """Return where secrets stand, and their classes."""
     folded = _folded(text)
     spans: list[tuple[int, int, str]] = []
     for one in looks_for:
@@ -78,9 +106,15 @@ def mask(text: str, looks_for: Sequence[Detector]) -> tuple[str, tuple[str, ...]
             continue
         for found in one.pattern.finditer(searched):
             start, end = found.span(found.lastindex or 0)
-            if one.kind.check is None or one.kind.check(text[start:end]):
-                spans.append((start, end, one.kind.type))
-    return _masked(text, spans), tuple(dict.fromkeys(type_ for _, _, type_ in spans))
+            if one.kind.check is not None and not one.kind.check(text[start:end]):
+                continue
+            if one.kind.before is not None:
+                above = one.kind.before.match(text[max(start - MAX_ABOVE, 0) : start][::-1])
+                if above is None:
+                    continue
+                start -= above.end()
+            spans.append((start, end, one.kind.type))
+    return spans
 
 
 def _folded(text: str) -> str:

@@ -44,6 +44,11 @@ _SHAPES: dict[str, tuple[TypeAdapter[Any], type[InvalidInput], str, tuple[str, .
     ),
 }  # fmt: skip
 
+#: Characters of one text (a mission is in each prompt), of all texts of a field, and of the name of a strategy.
+MAX_TEXT_CHARS, MAX_FIELD_CHARS, MAX_NAME_CHARS = 20_000, 200_000, 256
+#: Characters of all labels: they are in each prompt.
+MAX_LABEL_CHARS = 40_000
+
 _TRAITS = ("skepticism", "literalism", "empathy")
 
 
@@ -122,6 +127,7 @@ def _checked(name: str, value: Any) -> Any:
         return None
     if any(_UNSTORABLE.search(text) for text in _texts(value)):
         raise InvalidConfig(f"{name} must not contain NUL or lone surrogates", loc=(name,))
+    _check_sizes(name, value)
     if name in _SHAPES:
         shape, refusal, words, place = _SHAPES[name]
         try:
@@ -135,6 +141,15 @@ def _checked(name: str, value: Any) -> Any:
     if name == "retain_strategies" and isinstance(value, dict):
         return {strategy: _strategy(strategy, fields) for strategy, fields in value.items()}
     return value
+
+
+def _check_sizes(name: str, value: Any) -> None:
+    lengths = [len(text) for text in _texts(value)]
+    if max(lengths, default=0) > MAX_TEXT_CHARS:
+        raise InvalidConfig(f"{name} must have at most {MAX_TEXT_CHARS} characters", loc=(name,))
+    most = MAX_LABEL_CHARS if name == "entity_labels" else MAX_FIELD_CHARS
+    if sum(lengths) > most:
+        raise InvalidConfig(f"{name} must have at most {most} characters in all", loc=(name,))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -154,6 +169,8 @@ def _strategy(name: str, fields: Any) -> dict[str, Any]:
     """Return a strategy with field names and shapes checked, as plain JSON."""
     if not name.strip():
         raise _refused_strategy(name, "the name is empty")
+    if len(name) > MAX_NAME_CHARS:
+        raise _refused_strategy(name[:MAX_NAME_CHARS], f"a name has at most {MAX_NAME_CHARS} characters")
     if not isinstance(fields, dict):
         raise _refused_strategy(name, f"must be an object, got {type(fields).__name__}")
     named = {_field_name(field): value for field, value in fields.items()}

@@ -5,12 +5,13 @@ for asking alike; a change of it means that every posting must be built again.
 """
 
 from memorybank.text.language import language
-from memorybank.text.normal import fold, name_key, normalize
+from memorybank.text.normal import UNSEEN, fold, name_key, normalize, visible
 from memorybank.text.sentences import sentences
 from memorybank.text.terms import term_hash, terms
 from memorybank.text.tokens import count_tokens, cut_to_tokens
 
 __all__ = [
+    "UNSEEN",
     "count_tokens",
     "cut_to_tokens",
     "fold",
@@ -20,4 +21,5 @@ __all__ = [
     "sentences",
     "term_hash",
     "terms",
+    "visible",
 ]

@@ -15,6 +15,11 @@ _LINE_END = re.compile("\r\n?")
 _INVISIBLE = dict.fromkeys(
     [0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF]
 )
+#: All format characters and other signs that nobody sees: of no width, of direction, of variants, fillers.
+UNSEEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff]"
+)
 #: Longer names are not remembered: they are no names.
 _REMEMBERED_CHARS = 256
 #: A letter and a number behind it are one word, however they are joined: KL644, KL 644, KL-644.
@@ -34,6 +39,11 @@ def normalize(text: str) -> str:
         return text
     text = _LINE_END.sub("\n", _REFUSED.sub("", text))
     return unicodedata.normalize("NFC", _CONTROL.sub(" ", text))
+
+
+def visible(text: str) -> str:
+    """Text without the signs that nobody sees; to judge it by, not to store."""
+    return text if text.isascii() else UNSEEN.sub("", text)
 
 
 def fold(text: str) -> str:

@@ -23,6 +23,7 @@ def test_prose_and_short_texts_do_not_loop() -> None:
     assert not loops(PROSE)
     assert not loops("no no no no no no no")
     assert loops("字" * 200)
+    assert not loops("\u202e" * 1000 + "Ana lives in Graz.")
 
 
 def test_a_long_text_is_cut_at_a_word() -> None:

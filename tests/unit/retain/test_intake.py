@@ -26,7 +26,7 @@ def refused(*items: RetainItem, limits: Limits = LIMITS) -> InvalidInput:
     return caught.value
 
 
-@pytest.mark.parametrize("content", ["", "  \n", "\x00", "\ud83d", "\x00 \n"])
+@pytest.mark.parametrize("content", ["", "  \n", "\x00", "\ud83d", "\x00 \n", "\u200b\ufeff", "\u202e"])
 def test_blank_content_is_named(content: str) -> None:
     error = refused(item(), item(content))
     assert (error.status, error.loc) == (422, ("body", "items", 1, "content"))
@@ -52,6 +52,11 @@ def test_no_items_too_many_and_too_long_are_refused() -> None:
         ({"document_id": "notes/../../other"}, ("document_id",)),
         ({"document_id": "notes\\.."}, ("document_id",)),
         ({"document_id": "%2E%2e"}, ("document_id",)),
+        ({"strategy": "s" * 257}, ("strategy",)),
+        ({"context": "c" * 8_001}, ("context",)),
+        ({"metadata": {str(n): "" for n in range(257)}}, ("metadata",)),
+        ({"metadata": {"k" * 257: ""}}, ("metadata",)),
+        ({"metadata": {"k": "v" * 32_000}}, ("metadata",)),
         ({"tags": ("ok", "t" * 513)}, ("tags", 1)),
         ({"observation_scopes": "everyone"}, ("observation_scopes",)),
         ({"observation_scopes": (("a",), ("b" * 513,))}, ("observation_scopes", 1, 0)),
@@ -130,6 +135,14 @@ def test_secrets_are_masked_where_no_policy_says_otherwise() -> None:
 def test_a_key_that_a_nul_byte_cuts_is_found() -> None:
     [kept] = accept([item(KEY[:10] + "\x00" + KEY[10:])], LIMITS).items
     assert kept.content == "[REDACTED:github_token]"
+
+
+@pytest.mark.parametrize("field", ["document_id", "strategy"])
+def test_a_name_that_holds_a_secret_is_refused_and_not_repeated(field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        accept([item(**{field: f"x-{KEY}"})], LIMITS)
+    assert caught.value.loc == ("body", "items", 0, field)
+    assert (caught.value.status, KEY in repr(vars(caught.value)) + str(caught.value)) == (422, False)
 
 
 def test_blocked_items_are_dropped_and_named_without_their_secret() -> None:

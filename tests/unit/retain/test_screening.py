@@ -111,6 +111,24 @@ CREDENTIALS = [
     ("secret", "api_key: ", MIXED[:32], ""),
     ("secret", '"X-API-Key": "', HEX[:32], '"'),
     ("secret", "access_token=", MIXED[:30], "&scope=all"),
+    ("secret", 'api_key="', "hunter2Zx9Q", '"'),
+    ("secret", '{"api_key":"', "hunter2Zx9Q", '"}'),
+    ("secret", '{\\"secret\\": \\"', "hunter2Zx9Q", '\\"}'),
+    ("secret", '{\\\\\\"secret\\\\\\": \\\\\\"', "hunter2Zx9Q", '\\\\\\"}'),
+    ("secret", "client_secret: '", "zXqPvBnM", "'"),
+    ("secret", "token = '", "hunter2", "'"),
+    ("github_token", "ZWSP ", "ghp_" + MIXED[:9] + "\u200b" + MIXED[9:36], " end\u200b"),
+    ("openai_api_key", "\u200d", "s\u200bk-" + "\u2060".join(MIXED[:32]), "\u200d"),
+    ("private_key", "a\n", f"{MIXED[:64]}\n{MIXED[:64]}\nab9x==\n-----END RSA PRIVATE KEY-----", "\nb"),
+    ("private_key", "> x\n> ", f"{MIXED[:64]}\n> {MIXED[:64]}\n> -----END PRIVATE KEY-----", "\nb"),
+    ("private_key", '"cut ', f"{MIXED[:64]}\\n{MIXED[:64]}\\n-----END PRIVATE KEY-----", '\\n"'),
+    ("private_key", "a ", f"-----BEGIN RSA PRIVATE KEY-----\n{MIXED[:64]}\n{MIXED[:9]}==", "\nand lunch"),
+    (
+        "private_key",
+        "a ",
+        f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{UPPER[:32]}\n\n{MIXED[:64]}",
+        "\nand lunch",
+    ),
 ]
 
 PERSONAL = [
@@ -195,6 +213,14 @@ CONTROLS = [
     "version 1.2.3-45-6789, range 100-20-3000-4",
     "lat 48.2081743, lon 16.3738189",
     "ya29 is a bus line; hf_ is a prefix; r8_v2",
+    '"api_key": "optional"',
+    'secret="name"',
+    'token: "v1.2.30"',
+    '"next_token": "page_12", "token": "2026-03-01", "secret": "myClientSecret"',
+    'api_key = "YOUR_API_KEY", secret = "client-secret", token="getToken(3)"',
+    '{"token": "Donaudampfschiff", "secret": "https://vault.example/v1"}',
+    "the line -----END PRIVATE KEY----- ends it",
+    "a zero\u200bwidth \u202epassword\u202c: required",
     "[REDACTED:password] stays as it is: password=[REDACTED:password]",
 ]
 
@@ -268,6 +294,13 @@ HOSTILE = [
     ":AA",
     "1:AA",
     "AKIA",
+    "aaaaaaaaaaaaaaaaaaaaaaaa\n-----END PRIVATE KEY-----",
+    "aaaaaaaaaaaaaaaaaaaaaaaa\n",
+    "-----BEGIN PRIVATE KEY-----\n> \\n",
+    'token="aA',
+    'token="a-',
+    'token=\\\\"a1',
+    "\u200b",
     "SG.aaaaaaaaaaaaaaaa.",
 ]
 
@@ -350,7 +383,8 @@ def test_an_installation_may_mask_nothing() -> None:
 
 def test_every_text_of_an_item_is_screened() -> None:
     key = "ghp_" + MIXED[:36]
-    item = replace(ITEM, context=key, metadata={"k": key}, tags=(key, "t"), entities=(EntityInput(key),))
+    item = replace(ITEM, context=key, metadata={key: key}, tags=(key, "t"), entities=(EntityInput(key, key),))
+    item = replace(item, observation_scopes=((key, "t"),))
     cleaned, found = Screen.of(None, mask_secrets=True).item(item)
-    assert key not in repr(cleaned) and repr(cleaned).count("[REDACTED:github_token]") == 5
+    assert key not in repr(cleaned) and repr(cleaned).count("[REDACTED:github_token]") == 8
     assert found == ("github_token",)
