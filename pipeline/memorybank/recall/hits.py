@@ -8,6 +8,8 @@ from memorybank.recall.query import MinScores
 from memorybank.storage.found import FoundUnit
 from memorybank.text import fold
 
+#: By a table, which is faster than asking the enumeration for each hit.
+_FACT_TYPES = {str(fact_type): fact_type for fact_type in FactType}
 #: The least scores of whoever asks for none.
 ANY = MinScores()
 
@@ -20,7 +22,7 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
     return Hit(
         id=unit.id,
         text=unit.text,
-        fact_type=FactType(unit.fact_type),
+        fact_type=_FACT_TYPES[unit.fact_type],
         scores=scores,
         context=unit.context,
         occurred_start=unit.occurred_start,

@@ -1,7 +1,7 @@
 """The question as recall reads it: terms, names, the window of time, and how it asks. Pure."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -88,7 +88,7 @@ class _Names:
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """The keys of possible names, longer ones first."""
-        found = dict.fromkeys(key for key, _, _ in (*self._spaced(NAME_WORDS), *self._unspaced))
+        found = dict.fromkeys(key for key, _, _, _ in (*self._spaced, *self._unspaced))
         return tuple(found)[:MAX_NAMES]
 
     @cached_property
@@ -99,30 +99,33 @@ class _Names:
         """
         capitals = self.text != self.text.lower()
         found: dict[int, list[Place]] = {}
-        for key, start, end in (*self._spaced(SPEAKER_WORDS), *self._unspaced):
-            if key.partition(" ")[0] not in STOP_WORDS["en"] and not (
-                capitals and self.text[start].islower()
-            ):
+        for key, words, start, end in (*self._spaced, *self._unspaced):
+            if words > SPEAKER_WORDS or (capitals and self.text[start].islower()):
+                continue
+            if key.partition(" ")[0] not in STOP_WORDS["en"]:
                 found.setdefault(key_number(key), []).append((start, end))
         return {number: tuple(places) for number, places in list(found.items())[:MAX_NAMES]}
 
-    def _spaced(self, most: int) -> Iterator[tuple[str, int, int]]:
-        """Yield key, start and end of each run of up to `most` words, longer ones first."""
-        for count in range(most, 0, -1):
+    @cached_property
+    def _spaced(self) -> list[tuple[str, int, int, int]]:
+        """Key, number of words, start and end of each run of words, longer ones first."""
+        found = []
+        for count in range(NAME_WORDS, 0, -1):
             for first, last in zip(self._words, self._words[count - 1 :], strict=False):
                 key = name_key(_POSSESSIVE.sub("", self.text[first[0] : last[1]]))
                 if key and key not in STOP_WORDS["en"]:
-                    yield key, first[0], last[1]
+                    found.append((key, count, first[0], last[1]))
+        return found
 
     @cached_property
     def _words(self) -> list[Place]:
         return [match.span() for match in _WORD.finditer(self.text)]
 
     @cached_property
-    def _unspaced(self) -> list[tuple[str, int, int]]:
+    def _unspaced(self) -> list[tuple[str, int, int, int]]:
         shortest, longest = _NAME_CHARS
         return [
-            (name_key(run[0][at : at + count]), run.start() + at, run.start() + at + count)
+            (name_key(run[0][at : at + count]), 1, run.start() + at, run.start() + at + count)
             for run in _UNSPACED.finditer(self.text)
             for count in range(min(longest, len(run[0])), shortest - 1, -1)
             for at in range(len(run[0]) - count + 1)

@@ -152,7 +152,7 @@ class Recall:
         ):
             with run.steps.step("follow_graph"):
                 seeds = Seeds(*ranking.seeds(scored, SEEDS))
-                around, linked = await search.reach(connection, run.bank.id, run.viewer, seeds)
+                around, linked = await search.reach(connection, run.bank.id, run.viewer, seeds, sizes)
                 scored = ranking.with_graph(scored, self._weights, gathered.named, around, linked)
         return scored, sizes
 

@@ -207,7 +207,7 @@ CREATE TABLE memory_unit (
     edited_at               timestamptz,
     created_at              timestamptz NOT NULL,
     updated_at              timestamptz NOT NULL,
-    UNIQUE (bank, document_number, position, audience_id),
+    UNIQUE (document_number, position, bank, audience_id),
     FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id),
     CHECK (document IS NULL OR document = document_number),
     CHECK (occurred_end >= occurred_start)

@@ -18,6 +18,7 @@ from psycopg.rows import DictRow
 
 from memorybank.audience import Viewer
 from memorybank.storage import packed
+from memorybank.storage.copying import literal
 from memorybank.storage.found import (
     Addresses,
     Dated,
@@ -108,27 +109,26 @@ async def speakers(
     connection: Connection, bank: int, viewer: Viewer, asked: Collection[int], least: int
 ) -> frozenset[int]:
     """Return those of the speakers (by number) who have said at least so much that the viewer may see."""
-    parameters = {"bank": bank, "speakers": list(asked), "least": least, **viewer.parameters()}
+    parameters = {"bank": bank, "speakers": literal(asked), "least": least, **viewer.parameters()}
     rows = await _rows(await _ask(connection, "speakers", parameters))
     return frozenset(row["speaker"] for row in rows)
 
 
 async def reach(
-    connection: Connection, bank: int, viewer: Viewer, seeds: Seeds
+    connection: Connection, bank: int, viewer: Viewer, seeds: Seeds, sizes: Statistics
 ) -> tuple[tuple[Mentions, ...], tuple[Linked, ...]]:
-    """Return what is one hop away from the best hits: by shared entities, by links."""
+    """Return what is one hop away from the best hits: by shared entities, by links, of which the bank has some."""
     parameters = {
         "bank": bank,
-        "documents": seeds.addresses.documents.tolist(),
-        "positions": seeds.addresses.positions.tolist(),
-        "strengths": seeds.strengths.tolist(),
+        **_of_addresses(seeds.addresses),
+        "strengths": literal(seeds.strengths.tolist()),
         "cap": MENTIONS_CAP,
         "entities": ENTITIES_CAP,
         **viewer.parameters(),
     }
     async with connection.pipeline():
-        around = await _ask(connection, "around", parameters)
-        linked = await _ask(connection, "linked", parameters)
+        around = await _ask(connection, "around", parameters) if sizes.has_entities else None
+        linked = await _ask(connection, "linked", parameters) if sizes.has_links else None
     return (
         tuple(_mentions(row) for row in await _rows(around)),
         tuple(Linked(row["kind"], _addresses(row), row["strengths"]) for row in await _rows(linked)),
@@ -139,8 +139,7 @@ async def units(connection: Connection, bank: int, viewer: Viewer, addresses: Ad
     """Return units in the order of their addresses; `place` is the index of the address. The unseen are left out."""
     parameters = {
         "bank": bank,
-        "documents": addresses.documents.tolist(),
-        "positions": addresses.positions.tolist(),
+        **_of_addresses(addresses),
         **viewer.parameters(),
     }
     return [_unit(row) for row in await _rows(await _ask(connection, "units", parameters))]
@@ -171,9 +170,16 @@ async def _rows(cursor: AsyncCursor[DictRow] | None) -> list[Row]:
 
 def _of_terms(wanted: Wanted) -> dict[str, Any]:
     return {
-        "terms": list(wanted.terms),
+        "terms": literal(wanted.terms),
         "max_terms": wanted.max_terms,
         "max_postings": wanted.max_postings,
+    }
+
+
+def _of_addresses(addresses: Addresses) -> dict[str, Any]:
+    return {
+        "documents": literal(addresses.documents.tolist()),
+        "positions": literal(addresses.positions.tolist()),
     }
 
 
@@ -182,7 +188,8 @@ def _of_vector(wanted: Wanted) -> dict[str, Any]:
 
 
 def _of_names(wanted: Wanted) -> dict[str, Any]:
-    return {"keys": list(wanted.names), "cap": MENTIONS_CAP}
+    # One text: psycopg would turn hundreds of keys into text one by one. No key holds a line break.
+    return {"keys": "\n".join(wanted.names), "cap": MENTIONS_CAP}
 
 
 def _of_dates(dates: tuple[datetime, datetime]) -> dict[str, Any]:

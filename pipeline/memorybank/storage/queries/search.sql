@@ -64,10 +64,10 @@ WHERE e.bank = %(bank)s
 -- Units that mention an entity which the question names, by its own key or by a spelling that the viewer may know. The
 -- newest ones of each entity, up to a cap: a hub of 15,000 mentions tells nothing and costs everything.
 WITH meant AS (
-    SELECT e.id, e.name FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(%(keys)s::text[])
+    SELECT e.id, e.name FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(string_to_array(%(keys)s, E'\n'))
     UNION
     SELECT e.id, e.name FROM entity_name n JOIN entity e ON e.id = coalesce(n.root, n.entity)
-    WHERE n.bank = %(bank)s AND n.key = ANY(%(keys)s::text[]) AND n.rule <> 'part'
+    WHERE n.bank = %(bank)s AND n.key = ANY(string_to_array(%(keys)s, E'\n')) AND n.rule <> 'part'
       AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
 )
 SELECT meant.name, 1.0::real AS strength, held.documents, held.positions
@@ -89,9 +89,10 @@ WITH seed AS (
     SELECT s.id, asked.strength
     FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[])
          AS asked (document, position, strength)
-    CROSS JOIN LATERAL (SELECT u.id FROM memory_unit u
-                        WHERE u.bank = %(bank)s AND u.document_number = asked.document AND u.position = asked.position
+    CROSS JOIN LATERAL (SELECT u.id, u.bank FROM memory_unit u
+                        WHERE u.document_number = asked.document AND u.position = asked.position
                           AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
+    WHERE s.bank = %(bank)s
 ), met AS (
     SELECT ue.entity, max(seed.strength) AS strength
     FROM seed JOIN unit_entity ue ON ue.unit = seed.id
@@ -115,9 +116,10 @@ WITH seed AS (
     SELECT s.id, asked.strength
     FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[])
          AS asked (document, position, strength)
-    CROSS JOIN LATERAL (SELECT u.id FROM memory_unit u
-                        WHERE u.bank = %(bank)s AND u.document_number = asked.document AND u.position = asked.position
+    CROSS JOIN LATERAL (SELECT u.id, u.bank FROM memory_unit u
+                        WHERE u.document_number = asked.document AND u.position = asked.position
                           AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
+    WHERE s.bank = %(bank)s
 ), reached AS (
     SELECT l.target AS unit, l.kind, l.weight * seed.strength AS strength FROM seed JOIN unit_link l ON l.source = seed.id
     UNION ALL
@@ -127,8 +129,11 @@ WITH seed AS (
 )
 SELECT best.kind, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions,
        array_agg(best.strength::real) AS strengths
-FROM best JOIN memory_unit u ON u.id = best.unit
-WHERE u.status = 'active' AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+FROM best
+CROSS JOIN LATERAL (SELECT m.document_number, m.position, m.status FROM memory_unit m
+                    WHERE m.id = best.unit
+                      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS u
+WHERE u.status = 'active'
 GROUP BY best.kind
 
 -- name: dated
@@ -174,22 +179,24 @@ GROUP BY u.tags
 
 -- name: units
 -- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
--- whole bank. Empty metadata come as null, which needs no parsing.
+-- whole bank; and bank and status are asked outside, so that one index fits, whatever the planner knows of the table: by
+-- any other it would read the bank for each unit. Empty metadata come as null, which needs no parsing.
 SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
        u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
 CROSS JOIN LATERAL (
     SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at,
-           m.mentioned_at_assumed, m.tags, m.metadata, m.document, m.chunk
+           m.mentioned_at_assumed, m.tags, m.metadata, m.document, m.chunk, m.bank, m.status
     FROM memory_unit m
-    WHERE m.bank = %(bank)s AND m.document_number = asked.document AND m.position = asked.position
-      AND m.status = 'active' AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
+    WHERE m.document_number = asked.document AND m.position = asked.position
+      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
     OFFSET 0
 ) AS u
 LEFT JOIN LATERAL (SELECT x.id FROM document x WHERE x.number = u.document
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS d ON true
 LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
+WHERE u.bank = %(bank)s AND u.status = 'active'
 ORDER BY asked.place
 
 -- name: entities

@@ -32,11 +32,12 @@ FROM (SELECT document, position, vector FROM embedding
 
 -- name: at
 -- audience: new facts are linked to facts of the audience that their lease writes for
--- Who stands at these addresses. A lateral with OFFSET 0: a plain join becomes a hash join over the whole bank.
+-- Who stands at these addresses. A lateral with OFFSET 0: a plain join becomes a hash join over the whole bank. The bank
+-- is asked outside: so one index fits, whatever the planner knows of the table.
 SELECT u.id, u.document_number, u.position, u.fact_type
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) AS a (document, position)
 CROSS JOIN LATERAL (
-    SELECT m.id, m.document_number, m.position, m.fact_type FROM memory_unit m
-    WHERE m.bank = %(bank)s AND m.document_number = a.document AND m.position = a.position
-      AND m.audience_id = %(audience_id)s OFFSET 0
+    SELECT m.id, m.document_number, m.position, m.fact_type, m.bank FROM memory_unit m
+    WHERE m.document_number = a.document AND m.position = a.position AND m.audience_id = %(audience_id)s OFFSET 0
 ) AS u
+WHERE u.bank = %(bank)s
