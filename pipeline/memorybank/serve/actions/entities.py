@@ -62,7 +62,8 @@ async def merge_entity(
 ) -> EntityDetailResponse:
     """Let an entity count as another (`into`), or names count as it (`names`); return what they count as now.
 
-    A name that is an entity of its own is refused (409): that one is merged by its id. New mentions follow. Each is taken back by unmerging the entity that was merged: `aliases` has its id.
+    A name that is an entity of its own is refused (409): that one is merged by its id. New mentions follow. Each is
+    taken back by unmerging the entity that was merged: `aliases` has its id.
     """
     entity = uuid_of(entity_id, "entity_id")
     into = uuid_of(body.into, "into") if body.into else None
