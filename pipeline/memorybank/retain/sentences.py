@@ -21,8 +21,12 @@ class SentenceExtractor:
 
 
 def _statements(work: ChunkWork) -> Extraction:
-    found = extract(work.text, work.anchor, context=work.context)
-    return Extraction(*facts.once(_fact(finding, work.anchor) for finding in found))
+    lost: list[str] = []
+    found = extract(work.text, work.anchor, context=work.context, lost=lost)
+    kept, dropped = facts.once(_fact(finding, work.anchor) for finding in found)
+    if lost:
+        dropped = {**dropped, "degenerate": dropped.get("degenerate", 0) + len(lost)}
+    return Extraction(kept, dropped)
 
 
 def _fact(finding: Finding, anchor: datetime | None) -> Fact:

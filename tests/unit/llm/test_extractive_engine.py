@@ -103,6 +103,13 @@ def test_loops_and_blobs_are_dropped_and_the_rest_stays() -> None:
     assert texts("字" * 30_000) == []
 
 
+def test_a_roster_is_no_loop_and_what_is_lost_is_told() -> None:
+    assert texts(" ".join(f"Ada Stone met run{number} Q." for number in range(12))) != []
+    lost: list[str] = []
+    extract("word " * 58_000 + ".\n\nInes prefers aisle seats.", None, lost=lost)
+    assert len(lost) == 1
+
+
 def test_no_fact_is_longer_than_the_bound() -> None:
     words = " ".join(f"item{number}, thing{number}" for number in range(2_000))
     found = texts(f"Mara: {words}")

@@ -91,9 +91,15 @@ def test_wrong_json_types_name_field_and_type(name: str, value: Any, message: st
         ({"entity_labels": "mood"}, "Invalid entity_labels format: "),
         ({"entity_labels": [{"key": "a"}, {"key": "A"}]}, "Invalid entity_labels format: the same key twice"),
         ({"retain_strategies": {" ": {}}}, "Invalid retain strategy ' ': the name is empty"),
-        ({"retain_strategies": {"s" * 257: {}}}, "a name has at most 256 characters"),
+        (
+            {"retain_strategies": {"s" * 257: {}}},
+            f"Invalid retain strategy {'s' * 256!r}: a name has at most 256 characters",
+        ),
         ({"reflect_mission": "x" * 20_001}, "reflect_mission must have at most 20000 characters"),
-        ({"retain_strategies": {"fast": {"retain_mission": "x" * 20_001}}}, "at most 20000 characters"),
+        (
+            {"retain_strategies": {"fast": {"retain_mission": "x" * 20_001}}},
+            "retain_strategies must have at most 20000 characters",
+        ),
         (
             {"entity_labels": [{"key": str(n), "description": "x" * 9_000} for n in range(5)]},
             "entity_labels must have at most 40000 characters in all",

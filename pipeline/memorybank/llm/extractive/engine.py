@@ -68,7 +68,9 @@ def _said(turn: Turn, text: str) -> str:
     return f"{turn.speaker}: {text}" if turn.speaker else text
 
 
-def extract(text: str, anchor: datetime | None, *, context: str = "") -> list[Finding]:
+def extract(
+    text: str, anchor: datetime | None, *, context: str = "", lost: list[str] | None = None
+) -> list[Finding]:
     """The findings of one chunk, in order.
 
     `anchor` is when the text was said (relative times count from it; lines with stamps of their own count from
@@ -83,18 +85,22 @@ def extract(text: str, anchor: datetime | None, *, context: str = "") -> list[Fi
         given += names_in(context, language_of_text(context), Evidence())
     evidence = gather((turn.text for turn in turns), given)
     return without_repeats(
-        [_finding(group, anchor, evidence) for group in _groups(turns, language)], language
+        [
+            _finding(group, anchor, evidence)
+            for group in _groups(turns, language, [] if lost is None else lost)
+        ],
+        language,
     )
 
 
-def _groups(turns: Sequence[Turn], language: str) -> list[_Group]:
+def _groups(turns: Sequence[Turn], language: str, lost: list[str]) -> list[_Group]:
     """The statements of all turns, those that lean on each other together."""
     groups: list[_Group] = []
     asked = ""
     for turn in turns:
         group: _Group | None = None
         answers, asked = asked, ""
-        for sentence in _sentences(turn, language):
+        for sentence in _sentences(turn, language, lost):
             if sentence.kind != "statement":
                 asks = turn.speaker and sentence.kind == "question"
                 group, asked = None, _said(turn, sentence.text) if asks else ""
@@ -114,11 +120,14 @@ def _new_group(turn: Turn, sentence: _Sentence, answers: str) -> _Group | None:
     return _Group(turn, [sentence]) if any(char.isalpha() for char in sentence.text) else None
 
 
-def _sentences(turn: Turn, language: str) -> Iterator[_Sentence]:
+def _sentences(turn: Turn, language: str, lost: list[str]) -> Iterator[_Sentence]:
     """The sentences of a turn, each once and at most as long as a fact may be."""
     seen: set[str] = set()
     for block in _blocks(turn):
-        for sentence in _apart(whole for whole in sentences(block) if not is_degenerate(whole)):
+        language_like: list[str] = []
+        for whole in sentences(block):
+            (lost if is_degenerate(whole) else language_like).append(whole)
+        for sentence in _apart(language_like):
             bullet = _BULLET.match(sentence)
             clean = " ".join(sentence[bullet.end() if bullet else 0 :].split())
             if not clean or clean.casefold() in seen:

@@ -10,7 +10,8 @@ from memorybank.text import terms
 
 #: Two sentences of a speaker say the same if they share that much of their words (Jaccard index of terms).
 SAME_SHARE = 0.7
-#: A text of at least so many words that has fewer different ones than this share is a loop; only so many count.
+#: A text of at least so many words is a loop when of their triples fewer than this share differ; only so many count.
+#: Words alone would not tell it from a roster, a table of scores, a list of errands.
 LOOP_WORDS, LOOP_SHARE, COUNTED_WORDS = 40, 0.2, 400
 #: No word is longer; what is, is data.
 LONGEST_WORD = 200
@@ -28,7 +29,10 @@ def is_degenerate(sentence: str) -> bool:
     if len(words) == 1 and len(words[0]) > LONGEST_WORD:
         # A text without spaces: its characters are looked at in pairs.
         words = list(map("".join, zip(words[0], words[0][1:], strict=False)))
-    return len(words) >= LOOP_WORDS and len(set(words)) < LOOP_SHARE * min(len(words), COUNTED_WORDS)
+    if len(words) < LOOP_WORDS:
+        return False
+    triples = set(zip(words, words[1:], words[2:], strict=False))
+    return len(triples) < LOOP_SHARE * min(len(words), COUNTED_WORDS)
 
 
 def without_repeats(findings: Sequence[Finding], language: str) -> list[Finding]:
