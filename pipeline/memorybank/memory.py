@@ -105,8 +105,8 @@ class MemoryBank:
         The work is an operation like any other: should this process die, a worker ends it.
         """
         submitted = await self._in_bank(bank_id, partial(self._retain.submit, items=items, interactive=True))
-        await asyncio.gather(*(self._finish(submitted.bank, child) for child in submitted.children))
-        return Retained(submitted.items_count, await self._used(submitted))
+        spent = await asyncio.gather(*(self._finish(submitted.bank, child) for child in submitted.children))
+        return Retained(submitted.items_count, sum(spent, TokenUsage()))
 
     async def submit_files(self, bank_id: str, files: Sequence[FileUpload]) -> tuple[UUID, ...]:
         """Queue the reading and keeping of files; returns an operation for each."""
@@ -141,31 +141,25 @@ class MemoryBank:
         """Claim nothing more, and end running rounds soon."""
         self._worker.drain()
 
-    async def _finish(self, bank: int, operation_id: UUID) -> None:
-        """Work on an operation until it has ended: here, or in a worker that was quicker."""
+    async def _finish(self, bank: int, operation_id: UUID) -> TokenUsage:
+        """Work on an operation until it has ended, here or in a worker that was quicker; return what its models used.
+
+        Raises Conflict where it did not complete, or goes on without us.
+        """
         while True:
             await self.work(operation_id)
             async with self.database.connection() as connection:
                 record = await operations.get(connection, bank, operation_id, Viewer.operator())
-            if record is None or record.status.terminal:
-                return
+                if record is not None and record.status is Status.COMPLETED:
+                    return (await llm_calls.spent(connection, operation_id, Viewer.operator()))[1]
+            if record is None:
+                raise Conflict(f"operation {operation_id} is gone: it or its bank was deleted meanwhile")
+            if record.status.terminal:
+                raise Conflict(f"operation {operation_id} is {record.status}: {record.error_message}")
             if self._worker.draining or record.retry_at is not None:
                 why = record.error_message or "this server ends"
                 raise Conflict(f"operation {operation_id} goes on in the background: {why}")
             await asyncio.sleep(POLL_SECONDS)
-
-    async def _used(self, submitted: Submitted) -> TokenUsage:
-        """Return what the models used for a request that has ended; raises Conflict where a part of it failed."""
-        spent = TokenUsage()
-        async with self.database.connection() as connection:
-            for child in submitted.children:
-                record = await operations.get(connection, submitted.bank, child, Viewer.operator())
-                if record is None:
-                    raise Conflict(f"operation {child} is gone: it or its bank was deleted meanwhile")
-                if record.status is not Status.COMPLETED:
-                    raise Conflict(f"operation {child} is {record.status}: {record.error_message}")
-                spent += (await llm_calls.spent(connection, child, Viewer.operator()))[1]
-        return spent
 
     # --- banks ---
 

@@ -69,16 +69,15 @@ class Job:
 
     async def extract(self) -> None:
         """Extract and store chunks until none is left or the round is over; raises what stops a round."""
-        while not self.round.over():
+        operation, size = self.round.claim.lease.operation_id, self.config.retain_chunk_batch_size
+        full = True
+        while full and not self.round.over():
             async with self.database.connection() as connection:
-                waiting = await chunks.pending(
-                    connection, self.round.claim.lease.operation_id, self.config.retain_chunk_batch_size
-                )
-            if not waiting:
-                return
+                waiting = await chunks.pending(connection, operation, size)
             await self._extract_batch(waiting)
             if self.stopped:
                 raise self.stopped
+            full = len(waiting) == size
 
     async def _extract_batch(self, waiting: Sequence[Pending]) -> None:
         """Extract chunks side by side, small ones together; whatever has finished meanwhile is stored together.
