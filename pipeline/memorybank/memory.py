@@ -105,8 +105,16 @@ class MemoryBank:
         The work is an operation like any other: should this process die, a worker ends it.
         """
         submitted = await self._in_bank(bank_id, partial(self._retain.submit, items=items, interactive=True))
-        spent = await asyncio.gather(*(self._finish(submitted.bank, child) for child in submitted.children))
-        return Retained(submitted.items_count, sum(spent, TokenUsage()))
+        # Every child is waited for, also behind one that failed: nothing of a request goes on unseen.
+        ends = await asyncio.gather(
+            *(self._finish(submitted.bank, child) for child in submitted.children), return_exceptions=True
+        )
+        spent = TokenUsage()
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+            spent += end
+        return Retained(submitted.items_count, spent)
 
     async def submit_files(self, bank_id: str, files: Sequence[FileUpload]) -> tuple[UUID, ...]:
         """Queue the reading and keeping of files; returns an operation for each."""
