@@ -1,6 +1,6 @@
 """From what the database gave to one score for every unit. Pure: arrays in, arrays out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from memorybank.recall.question import Question
 from memorybank.recall.relevance import descending, probability
 from memorybank.recall.signals import Scene
 from memorybank.recall.space import Flags, Floats, Integers, Space
-from memorybank.storage.found import Addresses, Gathered, Linked, Mentions
+from memorybank.storage.found import TYPE_BITS, Addresses, Gathered, Linked, Mentions
 from memorybank.tags import TagGroup, passes
 
 #: The signal that is known only when the best units are.
@@ -25,11 +25,12 @@ COUNTED = (*signals.SIGNALS, GRAPH)
 
 @dataclass(frozen=True)
 class Asked:
-    """The question, how it is scored, and the filter on tags."""
+    """The question, how it is scored, and the filters on types and tags."""
 
     question: Question
     weights: Weights
     bm25: Bm25
+    types: Collection[str] | None = None
     tags: TagGroup | None = None
 
 
@@ -71,19 +72,24 @@ def score(gathered: Gathered, asked: Asked) -> Scored:
     if "time" in found:
         arms["temporal"] = found["time"]
     blend = fusion.blend(found, asked.weights, len(seen.space))
-    allowed = _allowed(seen.space, gathered, asked.tags)
+    allowed = _allowed(seen.space, gathered, asked)
     scored = Scored(seen.space, seen.cosine, seen.keywords, arms, blend, allowed)
     return with_graph(scored, asked.weights, gathered.named, (), ()) if gathered.named else scored
 
 
-def _allowed(space: Space, gathered: Gathered, tags: TagGroup | None) -> Flags | None:
-    if gathered.tagged is None:
-        return None
-    allowed = np.zeros(len(space), np.bool_)
-    for held in gathered.tagged:
-        if tags is None or passes(held.tags, tags):
-            at, known = space.find(held.addresses)
-            allowed[at[known]] = True
+def _allowed(space: Space, gathered: Gathered, asked: Asked) -> Flags | None:
+    """Return which units pass the filters; one whose type is not known here passes, to be looked at when it is read."""
+    allowed = None
+    if gathered.tagged is not None:
+        allowed = np.zeros(len(space), np.bool_)
+        for held in gathered.tagged:
+            if asked.tags is None or passes(held.tags, asked.tags):
+                at, known = space.find(held.addresses)
+                allowed[at[known]] = True
+    if asked.types is not None:
+        typed = space.traits & sum(TYPE_BITS.values())
+        of_types = (typed == 0) | np.isin(typed, [TYPE_BITS[name] for name in asked.types])
+        allowed = of_types if allowed is None else allowed & of_types
     return allowed
 
 

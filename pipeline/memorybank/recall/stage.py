@@ -142,7 +142,7 @@ class Recall:
         with run.steps.step("gather"):
             gathered = await search.gather(connection, run.bank.id, run.viewer, self._wanted(run))
         with run.steps.step("score"):
-            asked = Asked(run.question, self._weights, self._bm25, run.query.tag_filter)
+            asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
             scored = ranking.score(gathered, asked)
         sizes = gathered.statistics
         if (
@@ -159,7 +159,6 @@ class Recall:
     def _wanted(self, run: _Run) -> Wanted:
         query, config, own = run.query, run.config, self.settings.recall
         tags = query.tag_filter
-        filtered = tags is not None or query.types is not None
         window = run.question.window if config.enable_temporal_retrieval else None
         return Wanted(
             vector=run.vector,
@@ -170,7 +169,7 @@ class Recall:
             names=run.question.names if config.enable_graph_retrieval else (),
             dates=temporal.reach(window) if window else None,
             after=temporal.end_of_asking(query.query_timestamp, clock.now()),
-            filter=Filter(query.types, needed(tags) if tags else None) if filtered else None,
+            filter=Filter(needed(tags)) if tags else None,
         )
 
     async def _fetch(self, connection: Connection, run: _Run, scored: Scored, sizes: Statistics) -> _Found:
@@ -192,6 +191,8 @@ class Recall:
 
     def _take(self, run: _Run, found: _Found, page: Integers, units: list[FoundUnit], floor: float) -> None:
         """Pack what is good enough on one page."""
+        if run.query.types is not None:
+            units = [unit for unit in units if unit.fact_type in run.query.types]
         ranked = page[[unit.place for unit in units]]
         scores = _scores(found.scored, ranked, ranking.finals(found.scored, ranked, floor))
         found.ranked.extend(ranked.tolist())

@@ -10,6 +10,10 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+#: Bits that the type of a fact has in `embedding.traits`, beside those of its text: so a search for some types only
+#: reads no more than any other.
+TYPE_BITS = {"world": 1 << 16, "experience": 1 << 17, "observation": 1 << 18}
+
 
 @dataclass(frozen=True)
 class Addresses:
@@ -50,7 +54,7 @@ class TermPostings:
 
 @dataclass(frozen=True)
 class Distances:
-    """Cosine distances of units to the question, who speaks in them (0: nobody) and their traits, (n,) each."""
+    """Cosine distances of units to the question, who speaks in them (0: nobody), their traits and type, (n,) each."""
 
     addresses: Addresses
     distances: Array

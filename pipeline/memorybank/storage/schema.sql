@@ -303,7 +303,7 @@ CREATE TABLE embedding_model (
 );
 
 -- Search tables hold active units only. Same address, bank and audience as the unit, by foreign key. `speaker` (0: nobody)
--- and `traits` are what a text shows by its form, so that recall can weigh them for a whole bank.
+-- and `traits` are what a text shows by its form, and the type of the fact, so that recall can weigh them for a whole bank.
 -- `vector` has no fixed dimension, so that a new model can be built beside the old one.
 CREATE TABLE embedding (
     bank        bigint NOT NULL,

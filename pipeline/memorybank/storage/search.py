@@ -47,9 +47,8 @@ DATED_CAP = 5_000
 
 @dataclass(frozen=True)
 class Filter:
-    """Units of these types only (None: all); `needed`: tags of which every passing unit holds one."""
+    """Which tags to read; `needed`: tags of which every passing unit holds one, None where none is needed."""
 
-    types: Sequence[str] | None
     needed: Sequence[str] | None
 
 
@@ -202,7 +201,6 @@ def _of_moment(moment: datetime) -> dict[str, Any]:
 
 def _of_filter(chosen: Filter) -> dict[str, Any]:
     return {
-        "types": None if chosen.types is None else list(chosen.types),
         "needed": None if chosen.needed is None else list(chosen.needed),
     }
 

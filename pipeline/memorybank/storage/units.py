@@ -10,6 +10,7 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from memorybank.storage import copying, packed
+from memorybank.storage.found import TYPE_BITS
 from memorybank.storage.queries import Connection, fetch_all, load
 from memorybank.text.traits import Form
 
@@ -109,7 +110,7 @@ async def add_vectors(
     rows["document"] = [unit.document for unit in units]
     rows["position"] = [unit.position for unit in units]
     rows["speaker"] = [unit.form.speaker for unit in units]
-    rows["traits"] = [unit.form.traits for unit in units]
+    rows["traits"] = [unit.form.traits | TYPE_BITS[unit.fact_type] for unit in units]
     rows["text_hash"] = np.frombuffer(b"".join(unit.text_hash for unit in units), _TEXT_HASH)
     rows["vector"] = copying.halfvec_bytes(vectors)
     await copying.copy_rows(connection, "units.copy_vectors", [rows])

@@ -19,6 +19,7 @@ from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import Recall, RecallResult
 from memorybank.retain.indexing import form_of
 from memorybank.settings import BankConfig
+from memorybank.storage.found import TYPE_BITS
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import EVERY_UNIT
@@ -113,20 +114,21 @@ class World:
         }
         await _insert(connection, "memory_unit", row)
         if unit.status == "active":
-            await self._index(connection, address, position, unit.text)
+            await self._index(connection, address, position, unit)
         for name in unit.entities:
             await _mention(connection, bank, identity, name)
         return identity
 
     async def _index(
-        self, connection: Connection, address: tuple[int, int, int, int, int], position: int, text: str
+        self, connection: Connection, address: tuple[int, int, int, int, int], position: int, unit: Unit
     ) -> None:
+        text = unit.text
         bank, audience, number, _, model = address
         where = {"bank": bank, "document": number, "position": position, "audience_id": audience}
         vector = HalfVector(self.recall.embedder.encode([text])[0])  # type: ignore[union-attr]
         digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
         shown = form_of(text, None)
-        form = {"speaker": shown.speaker, "traits": int(shown.traits)}
+        form = {"speaker": shown.speaker, "traits": shown.traits | TYPE_BITS[unit.fact_type]}
         await _insert(
             connection, "embedding", where | form | {"model": model, "text_hash": digest, "vector": vector}
         )

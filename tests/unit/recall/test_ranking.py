@@ -16,6 +16,7 @@ from memorybank.recall.query import RecallQuery
 from memorybank.recall.ranking import Asked
 from memorybank.settings import defaults
 from memorybank.storage.found import (
+    TYPE_BITS,
     Addresses,
     Dated,
     Distances,
@@ -77,6 +78,16 @@ def test_units_that_do_not_pass_are_left_out_and_score_the_same() -> None:
     scored = ranking.score(replace(found, tagged=held), replace(ASKED, tags=TagLeaf(("a",))))
     assert ranking.best(scored, 4).tolist() == [1]
     assert np.array_equal(scored.blend, ranking.score(found, ASKED).blend)
+
+
+def test_types_are_told_by_the_bits_of_a_unit_and_passed_where_they_are_not_known() -> None:
+    found = gathered([0.9, 0.2, 0.9, 0.3])
+    bits = np.array([TYPE_BITS["world"], TYPE_BITS["observation"], 3 | TYPE_BITS["experience"], 3])
+    typed = replace(found, distances=replace(found.distances, traits=bits))
+    scored = ranking.score(typed, replace(ASKED, types=("world", "experience")))
+    assert ranking.best(scored, 4).tolist() == [3, 0, 2]
+    both = replace(typed, tagged=(Tagged(frozenset("a"), each_alone(1, 2)),))
+    assert ranking.best(ranking.score(both, replace(ASKED, types=("world",))), 4).tolist() == [0]
 
 
 @given(st.lists(st.integers(0, 5), max_size=40), st.integers(1, 45))

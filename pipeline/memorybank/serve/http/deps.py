@@ -1,4 +1,7 @@
-"""What a request stands on: the MemoryBank of this process, and who asks."""
+"""What a request stands on: the MemoryBank of this process, and who asks.
+
+Async, or FastAPI would call each in a thread of its own.
+"""
 
 from fastapi import Request
 
@@ -6,12 +9,12 @@ from memorybank.audience import Viewer
 from memorybank.memory import MemoryBank
 
 
-def current_memory(request: Request) -> MemoryBank:
+async def current_memory(request: Request) -> MemoryBank:
     """Return the MemoryBank that the application opened at start."""
     memory: MemoryBank = request.app.state.memory
     return memory
 
 
-def current_viewer() -> Viewer:
+async def current_viewer() -> Viewer:
     """Return who asks. Without keys the server binds loopback only and its callers are the operator."""
     return Viewer.operator()

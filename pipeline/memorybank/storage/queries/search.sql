@@ -167,13 +167,12 @@ FROM (
 ) AS u
 
 -- name: tagged
--- Addresses of the units of these types, grouped by the tags they hold: the filter is then asked once for each set of
--- tags. Where every passing unit must hold one of `needed`, the index of tags is the way in.
+-- Addresses of units, grouped by the tags they hold: the filter is then asked once for each set of tags. Where every
+-- passing unit must hold one of `needed`, the index of tags is the way in.
 SELECT u.tags, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions
 FROM memory_unit u
 WHERE u.bank = %(bank)s AND u.status = 'active'
   AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-  AND (%(types)s::text[] IS NULL OR u.fact_type = ANY(%(types)s::text[]))
   AND (%(needed)s::text[] IS NULL OR u.tags && %(needed)s::text[])
 GROUP BY u.tags
 
