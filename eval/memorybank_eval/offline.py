@@ -42,19 +42,24 @@ BATCH = 64
 Array = np.ndarray
 
 
-class Vectors:
-    """The vectors of texts, as the database keeps them (half precision); remembered in a file where one is named."""
+def default_model() -> Embedder:
+    """Return the embedding model of the default settings, which is built in."""
+    return OnnxMiniLM(defaults().embeddings.model)
 
-    def __init__(self, path: Path | None = None, load: Callable[[], Embedder] = OnnxMiniLM) -> None:
-        self._path, self._load = path, load
+
+class Vectors:
+    """The vectors of texts, as the database keeps them (half precision); remembered in a file where one is named.
+
+    A file of another model's vectors is written anew.
+    """
+
+    def __init__(self, path: Path | None = None, load: Callable[[], Embedder] = default_model) -> None:
+        self._path, self._model = path, load()
         self._known: dict[str, Array] = {}
         if path and path.exists():
             with np.load(path) as held:
-                self._known = dict(zip(held["hashes"].tolist(), held["vectors"], strict=True))
-
-    @cached_property
-    def _model(self) -> Embedder:
-        return self._load()
+                if held["model"] == self._model.model:
+                    self._known = dict(zip(held["hashes"].tolist(), held["vectors"], strict=True))
 
     def of(self, texts: Sequence[str]) -> Array:
         """Return float32 (texts, dimensions)."""
@@ -69,7 +74,8 @@ class Vectors:
     def save(self) -> None:
         """Write the file, where one is named."""
         if self._path and self._known:
-            np.savez(self._path, hashes=list(self._known), vectors=np.array(list(self._known.values())))
+            vectors = np.array(list(self._known.values()))
+            np.savez(self._path, model=self._model.model, hashes=list(self._known), vectors=vectors)
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,12 @@ def test_vectors_are_remembered_in_a_file(tmp_path: Path) -> None:
     kept = hashed(tmp_path / "v.npz")
     first = kept.of(["a cat", "a dog", "a cat"])
     kept.save()
-    again = Vectors(tmp_path / "v.npz")
+    again = hashed(tmp_path / "v.npz")
     assert np.array_equal(again.of(["a cat", "a dog", "a cat"]), first) and np.array_equal(first[0], first[2])
+    assert again._model.calls == 0  # type: ignore[attr-defined]
+    kept._model.model = "another"  # type: ignore[misc]
+    kept.save()
+    assert np.array_equal(hashed(tmp_path / "v.npz").of(["a cat"])[0], first[0])
 
 
 def made_up(questions: int) -> list[Case]:
