@@ -54,7 +54,7 @@ class Found:
     """A span, its place in the text, and the action of the rule that read it (empty: a date in digits).
 
     `sure` is False where the days are a guess: "at the end of the month", and "in three days" where no word shows a
-    time to come, so that it may be how long something takes.
+    time to come, so that it may be how long something takes. `code` is the language of the rule.
     """
 
     start: int
@@ -62,6 +62,7 @@ class Found:
     span: TimeSpan
     action: str = ""
     sure: bool = True
+    code: str = ""
 
 
 def find_times(text: str, anchor: datetime | None) -> list[TimeSpan]:
@@ -252,7 +253,7 @@ def _read(
     may_last = rule.action == "distance" and rule.mode == "near" and rule.shift > 0
     is_meant = not may_last or spoken.tense["future"].search(low, *_clause(low, start, end)) is not None
     sure = is_meant and not reading.has("part")
-    return Found(start, end, replace(span, open=reading.left_open(span)), rule.action, sure)
+    return Found(start, end, replace(span, open=reading.left_open(span)), rule.action, sure, spoken.code)
 
 
 def _is_common(text: str, parts: re.Match[str], spoken: Grammar) -> bool:

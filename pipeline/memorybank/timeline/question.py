@@ -42,10 +42,18 @@ _OPENERS = {
     ),
     "until": (
         r"until|till|up to|by|no later than|at the latest|bis|bis zum|spatestens|jusqu'[ae]n?|jusqu'au|au plus tard|"
-        r"hasta|a mas tardar|fino al?|entro|ate|直到|到",
+        r"hasta|a mas tardar|fino al?|entro|ate|直到|(?<![改推迟遲延期移调調挪前])到",
         r"at the latest|まで|까지|为止|為止",
     ),
 }
+#: What opens no English time: "they ate yesterday" (no "até"), "she came by", "it was put off until".
+_IDLE = re.compile(
+    r"\b(?:ate|(?:came|dropped|passed|popped|stopped|swung|went) by|"
+    r"(?:deferred|delayed|moved|postponed|pushed|put off|rescheduled)(?: back)? (?:until|till)) ?$"
+)
+#: A word before a time that has a preposition of its own does not belong to it: "been there before in May".
+_PLACED = re.compile(r"(?:in|on|at|from|during|over) ")
+_LED = re.compile(r"(?:(?:by|until|till) )?")
 _JOINT = re.compile(
     r"[\s,]*(?:and|to|until|till|through|-|–|und|bis|et|au|a|y|al|hasta|e|fino al?|ate|и|по|до|"
     r"到|至|和|から|부터|와|과|~|～)\s*(?:the |el |le |il |o |zum |dem )?"
@@ -153,14 +161,21 @@ def _across(low: str, first: Found, second: Found) -> TimeSpan:
 def _kind(low: str, found: Found) -> str:
     """To which side the words around a time open it; empty for none."""
     head, own = low[max(0, found.start - _NEAR_CHARS) : found.start], low[found.start : found.end]
-    tail = low[found.end : found.end + _NEAR_CHARS]
+    tail, idle = low[found.end : found.end + _NEAR_CHARS], found.code == "en" and _is_idle(head, own)
     for opener in _COMPILED:
         if found.action.endswith("_range") and opener.kind in _WITHIN_RANGES:
             continue
         inside = found.action not in _DISTANCES and opener.own.match(own)
-        if inside or opener.before.search(head) or opener.behind.match(tail):
+        leads = not idle and (inside or opener.before.search(head))
+        if leads or opener.behind.match(tail):
             return opener.kind
     return ""
+
+
+def _is_idle(head: str, own: str) -> bool:
+    """Whether what stands before an English time opens nothing."""
+    leads = _LED.match(own)
+    return bool(_PLACED.match(own) or _IDLE.search(head + (leads[0] if leads else "")))
 
 
 def _open(kind: str, span: TimeSpan) -> TimeSpan:
