@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -90,6 +91,11 @@ def test_help_is_quick_and_loads_no_model(alone: Installation) -> None:
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert loaded.stdout == "set()\n"
     assert not alone.home.exists()
+
+
+def test_options_with_several_values_say_how_they_are_given(memorybank_: Command) -> None:
+    told = " ".join(memorybank_("merge", "--help").out.split())
+    assert re.search(r"--names \S+ Repeat the option for more\.", told)
 
 
 def test_version(memorybank_: Command) -> None:

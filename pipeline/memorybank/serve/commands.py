@@ -28,6 +28,8 @@ from memorybank.serve.render import show
 JSON_OPTION = "as_json"
 #: A text that stands for standard input.
 STDIN = "-"
+#: Said of each option with several values. Commas part nothing: names and tags may hold some.
+REPEATED = "Repeat the option for more."
 
 
 class Field:
@@ -63,7 +65,8 @@ class Field:
         optional = self.asked_type if default is not None else Union[self.asked_type, None]  # noqa: UP007
         name = self.name.strip("_").replace("_", "-")
         flag = f"--{name}/--no-{name}" if default is True else f"--{name}"
-        annotation = Annotated[optional, typer.Option(flag, help=self.help)]
+        help_ = f"{self.help} {REPEATED}".strip() if self.asked_type == list[str] else self.help
+        annotation = Annotated[optional, typer.Option(flag, help=help_)]
         return inspect.Parameter(
             self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
         )
