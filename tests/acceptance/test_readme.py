@@ -6,8 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
-from bank_calls import Running
+from bank_calls import Running, good
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -22,8 +23,9 @@ def snippets(language: str) -> list[str]:
 
 
 def commands() -> list[list[str]]:
-    lines = [line for snippet in snippets("sh") for line in snippet.splitlines() if line.strip()]
-    return [shlex.split(line, comments=True) for line in lines]
+    starts = r"^(?=\S)"
+    lines = [line for snippet in snippets("sh") for line in re.split(starts, snippet, flags=re.MULTILINE)]
+    return [shlex.split(line, comments=True) for line in lines if line.strip()]
 
 
 def calls() -> list[list[str]]:
@@ -33,6 +35,8 @@ def calls() -> list[list[str]]:
 @pytest.mark.parametrize("words", calls(), ids=shlex.join)
 def test_commands_run(server: Running, words: list[str]) -> None:
     asked = [*words[1:], "--help"] if words[1] in FOR_EVER else words[1:]
+    if "$ANA" in asked:
+        asked[asked.index("$ANA")] = entity_named("Ana", server)
     done = subprocess.run(
         [words[0].replace(".venv/bin", PROGRAMS), *asked],
         env=server.home.environ | {"MEMORYBANK_URL": server.url},
@@ -44,6 +48,23 @@ def test_commands_run(server: Running, words: list[str]) -> None:
     assert done.stdout.strip()
 
 
+def entity_named(name: str, server: Running) -> str:
+    """Return the id of an entity of the README's bank."""
+    answer = httpx.get(f"{server.url}/v1/default/banks/team/entities", trust_env=False)
+    return str({item["canonical_name"]: item["id"] for item in good(answer)["items"]}[name])
+
+
+def test_the_bank_is_configured(server: Running) -> None:
+    """Sent as curl would, which is not everywhere: `-X method address -H header -d body`."""
+    [(_, _, method, address, _, header, _, body)] = [words for words in commands() if words[0] == "curl"]
+    assert ADDRESS in address
+    headers = dict([header.split(": ")])
+    answer = httpx.request(
+        method, address.replace(ADDRESS, server.url), content=body, headers=headers, trust_env=False
+    )
+    assert good(answer)["overrides"].keys() == {"retain_mission", "entity_labels"}
+
+
 def test_every_other_command_is_known() -> None:
     makefile = (ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
@@ -51,7 +72,7 @@ def test_every_other_command_is_known() -> None:
     named |= set(re.findall(r"`make ([a-z]+)", README))
     assert {"demo", "test"} <= named <= targets
     rest = [words for words in commands() if words[0] != "make" and words not in calls()]
-    assert all(words[0] == "export" for words in rest), "a kind of command that nobody runs here"
+    assert all(words[0] in ("export", "curl") for words in rest), "a kind of command that nobody runs here"
 
 
 def test_settings_that_are_named_are_settings(server: Running) -> None:
