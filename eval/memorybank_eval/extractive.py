@@ -133,7 +133,7 @@ def _count_sentences(turn: Turn, findings: Sequence[Finding], counts: Counts) ->
 def _count_date(turn: Turn, part: dict[str, Any], holding: Sequence[Finding], counts: Counts) -> None:
     for dates in part.get("dates", ()):
         spans = [finding.occurred for finding in holding if finding.occurred is not None]
-        found = [f"{span.start.date()}..{span.end.date()}" for span in spans]
+        found = ["..".join(str(end.date()) if end else "" for end in span.bounds) for span in spans]
         counts.dated += 1
         counts.dates_right += dates in found
         if dates not in found:

@@ -149,11 +149,9 @@ class Evidence:
         told = next(filter(None, windows), None)
         if told is None:
             return Occurred()
-        if told.start > EARLIEST and told.end < LATEST:
+        if None not in told.bounds:
             told = _there(told, anchor)
-        return Occurred(
-            told.start if told.start > EARLIEST else None, told.end if told.end < LATEST else None
-        )
+        return Occurred(*told.bounds)
 
     def _is_sure(self, span: TimeSpan) -> bool:
         return not span.open and self._is_supported(span)

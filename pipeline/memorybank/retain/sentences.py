@@ -30,11 +30,12 @@ def _statements(work: ChunkWork) -> Extraction:
 
 
 def _fact(finding: Finding, anchor: datetime | None) -> Fact:
+    start, end = finding.occurred.bounds if finding.occurred else (None, None)
     return Fact(
         text=guards.cut(dated(finding.text, finding.mentioned or anchor)),
         fact_type=FactType(finding.fact_type),
-        occurred_start=finding.occurred.start if finding.occurred else None,
-        occurred_end=finding.occurred.end if finding.occurred else None,
+        occurred_start=start,
+        occurred_end=end,
         mentioned_at=finding.mentioned,
         entities=tuple(
             EntityInput(name, "PERSON") if name == finding.speaker else EntityInput(name)

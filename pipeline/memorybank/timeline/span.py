@@ -33,6 +33,11 @@ class TimeSpan:
     grain: Grain = "day"
     open: Grain | None = None
 
+    @property
+    def bounds(self) -> tuple[datetime | None, datetime | None]:
+        """First and last moment; None for an end of a window that is open there."""
+        return self.start if self.start > EARLIEST else None, self.end if self.end < LATEST else None
+
 
 def of_days(first: date, last: date, grain: Grain, text: str = "") -> TimeSpan:
     """The calendar days from `first` to `last`, both included."""

@@ -1,6 +1,6 @@
 """What becomes a finding: cases from the field."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -46,6 +46,23 @@ def test_relative_times_count_from_the_anchor_and_the_words_stay() -> None:
     (found,) = extract("We shipped the beta last Friday.", SUNDAY)
     assert found.text == "We shipped the beta last Friday."
     assert found.occurred is not None and found.occurred.start.date().isoformat() == "2026-02-27"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("We must ship v2 by 15 January 2026.", None, date(2026, 1, 15)),
+        ("Omar stays until 30 June 2026.", None, date(2026, 6, 30)),
+        ("Omar has lived in Porto since May 2024.", date(2024, 5, 1), None),
+        ("Omar was in Porto from 3 May 2024 to 5 June 2024.", date(2024, 5, 3), date(2024, 6, 5)),
+        ("Omar came by yesterday.", date(2026, 2, 28), date(2026, 2, 28)),
+        ("The talk is not on 3 March 2026 but on 5 March 2026.", date(2026, 3, 5), date(2026, 3, 5)),
+    ],
+)
+def test_what_is_due_or_lasts_has_one_end(text: str, first: date | None, last: date | None) -> None:
+    (found,) = extract(text, SUNDAY)
+    assert found.occurred is not None
+    assert tuple(each and each.date() for each in found.occurred.bounds) == (first, last)
 
 
 @pytest.mark.parametrize("text", ["We shipped the beta last Friday.", "The lease ends one year from now."])

@@ -259,6 +259,12 @@ async def test_mode_verbatim_waits_for_a_model_that_has_no_time() -> None:
     assert (found.facts, found.error) == ((), busy)
 
 
+async def test_without_a_model_what_is_due_has_an_end_alone() -> None:
+    [fact] = (await only(SentenceExtractor(), work("We must ship v2 by 15 January 2026."))).facts
+    assert fact.occurred_start is None
+    assert fact.occurred_end is not None and fact.occurred_end.date().isoformat() == "2026-01-15"
+
+
 async def test_without_a_model_sentences_are_facts() -> None:
     chunk = work("Ada: I moved to Porto yesterday. Thanks!", anchor=datetime(2026, 3, 1, tzinfo=UTC))
     found = await only(SentenceExtractor(), chunk)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from memorybank.llm.extractive.evidence import Evidence, gather
 from memorybank.llm.extractive.finding import FactKind, Finding
@@ -17,7 +18,7 @@ from memorybank.llm.extractive.tongues import GUESSED_CHARS, UNSPACED, language_
 from memorybank.llm.extractive.transcript import read_lines
 from memorybank.llm.extractive.turns import SYSTEM_ROLES, Turn
 from memorybank.text import name_key, normalize, sentences
-from memorybank.timeline import TimeSpan, find_times
+from memorybank.timeline import TimeSpan, phrase_window
 
 #: No fact is longer; a longer sentence is cut at its marks.
 MAX_FACT_CHARS = 2_000
@@ -232,21 +233,18 @@ def _entities(group: _Group, evidence: Evidence) -> tuple[str, ...]:
 
 
 def _occurred(group: _Group, anchor: datetime | None) -> TimeSpan | None:
-    """The first time that the fact names and does not take back."""
-    for sentence in group.sentences:
-        for span in find_times(sentence.text, anchor):
-            if not _is_dismissed(sentence.text, span.text):
-                return span
-    return None
+    """The window of the first time that the fact names and does not take back."""
+    windows = (phrase_window(each.text, anchor, partial(_is_meant, each.text)) for each in group.sentences)
+    return next(filter(None, windows), None)
 
 
-def _is_dismissed(sentence: str, time: str) -> bool:
-    """Whether a time is named only to say that it does not hold: "not on Friday", "Tuesday is cancelled"."""
-    before, _, after = sentence.lower().partition(time.lower())
+def _is_meant(sentence: str, time: TimeSpan) -> bool:
+    """Whether a time is not named only to say that it does not hold: "not on Friday", "Tuesday is cancelled"."""
+    before, _, after = sentence.lower().partition(time.text.lower())
     patterns = lexicon_of("und").patterns
     if patterns["dismissed_before"].search(before[-DISMISSAL_CHARS:]):
-        return True
-    return bool(patterns["dismissed_behind"].match(after[:DISMISSAL_CHARS]))
+        return False
+    return not patterns["dismissed_behind"].match(after[:DISMISSAL_CHARS])
 
 
 def _fact_type(group: _Group) -> FactKind:

@@ -13,8 +13,8 @@ FactKind = Literal["world", "experience"]
 class Finding:
     """One self-contained fact, worded as in its source, behind its speaker ("Mara: I moved to Porto.").
 
-    `entities` are the names in it and its speaker; `occurred` is the first time it names; `mentioned` is when it
-    was said, if its own line tells.
+    `entities` are the names in it and its speaker; `occurred` is the window that the first time in it names, as
+    `phrase_window` has it; `mentioned` is when it was said, if its own line tells.
     """
 
     text: str
