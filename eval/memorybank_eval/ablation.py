@@ -155,24 +155,20 @@ def _check(given: argparse.Namespace) -> None:
 
 def _table(rows: Sequence[Row]) -> str:
     lines = [
-        (row.way, *(_percent(row.metrics[name]) for name in METRICS), _percent(row.more, sign="+"))
+        (
+            row.way,
+            *(report.interval(row.metrics[name]) for name in METRICS),
+            report.interval(row.more, sign="+"),
+        )
         for row in rows
     ]
     return report.table(("", *METRICS, f"{JUDGED} more than the blend"), lines)
-
-
-def _percent(value: Estimate, sign: str = "") -> str:
-    return f"{100 * value.mean:{sign}.1f} [{100 * value.low:{sign}.1f}, {100 * value.high:{sign}.1f}]"
 
 
 def as_json(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the rows by set and way, as shares with the ends of their intervals."""
     sets: dict[str, Any] = {}
     for row in rows:
-        metrics = {name: _rounded(value) for name, value in row.metrics.items()}
-        sets.setdefault(row.dataset, {})[row.way] = {**metrics, "more than the blend": _rounded(row.more)}
+        metrics = {name: value.rounded() for name, value in row.metrics.items()}
+        sets.setdefault(row.dataset, {})[row.way] = {**metrics, "more than the blend": row.more.rounded()}
     return sets
-
-
-def _rounded(value: Estimate) -> list[float]:
-    return [round(value.mean, 4), round(value.low, 4), round(value.high, 4)]

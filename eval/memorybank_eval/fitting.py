@@ -7,14 +7,14 @@ project's own set, each question alike; the other sets are only looked at.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from memorybank.recall.signals import SIGNALS
 from memorybank.settings import defaults
-from memorybank_eval import offline, report
-from memorybank_eval.metrics import estimate, found_all, found_any, found_share
+from memorybank_eval import ablation, offline, report
+from memorybank_eval.metrics import estimate, found_share
 from memorybank_eval.offline import Array, Case, Vectors
 
 #: The sets that weights are fitted on.
@@ -97,22 +97,11 @@ def _run(given: argparse.Namespace) -> None:
     print("\n[recall.weights]")
     for name, weight in zip(SIGNALS, weights, strict=True):
         print(f"{name} = {weight:.2f}  # today {today.get(name)}")
-    print(report.table(("set", "questions", "frac@10", "any@10", "all@10"), list(_judged(cases, weights))))
+    print(report.table(("set", "questions", *ablation.METRICS), list(_judged(cases, weights))))
 
 
-def _judged(cases: Mapping[str, Sequence[Case]], weights: Array) -> list[tuple[str, ...]]:
-    rows = []
+def _judged(cases: Mapping[str, Sequence[Case]], weights: Array) -> Iterator[tuple[str, ...]]:
     for name, of_set in cases.items():
-        rankings = [(case.ranking(case.matrix @ weights), case.wanted.evidence) for case in of_set]
-        means = (
-            estimate([metric(ranking, evidence, 10) for ranking, evidence in rankings])
-            for metric in (found_share, found_any, found_all)
-        )
-        rows.append(
-            (
-                name,
-                str(len(of_set)),
-                *(f"{100 * e.mean:.1f} [{100 * e.low:.1f}, {100 * e.high:.1f}]" for e in means),
-            )
-        )
-    return rows
+        metrics = ablation.judged(of_set, lambda case: case.matrix @ weights)
+        means = (report.interval(estimate(values.tolist())) for values in metrics.values())
+        yield name, str(len(of_set)), *means

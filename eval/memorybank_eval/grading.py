@@ -14,7 +14,7 @@ wrong_speaker  true but for who said, holds or did it
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -130,7 +130,7 @@ class Graded:
             "samples": len(each),
             "lasting": sum(row["lasting"] for row in each),
             "facts": sum(row["facts"] for row in each),
-            **{name: [round(value, 4) for value in asdict(one).values()] for name, one in estimates.items()},
+            **{name: one.rounded() for name, one in estimates.items()},
             "verdicts": dict(sum(map(self._verdicts, self.expected), Counter[str]())),
             "dates": self._dates(),
             "types": self._types(),
@@ -239,13 +239,8 @@ def _shown(fact: Json) -> str:
 def table(results: Mapping[str, Json]) -> str:
     """Return results as a Markdown table, shares in percent with their intervals."""
     rows = [
-        [name, str(one["lasting"]), str(one["facts"]), *(_percent(one[figure]) for figure in GOALS)]
+        [name, str(one["lasting"]), str(one["facts"]), *(report.interval(one[figure]) for figure in GOALS)]
         for name, one in results.items()
     ]
     head = [f"{name} ({'≥' if name == 'kept' else '≤'} {100 * goal:g} %)" for name, goal in GOALS.items()]
     return report.table(["set", "statements", "facts", *head], rows)
-
-
-def _percent(estimate: Sequence[float]) -> str:
-    mean, low, high = (f"{100 * share:.1f}" for share in estimate)
-    return f"{mean} [{low}, {high}]"

@@ -5,7 +5,7 @@ A ranking is the turns that were found, best first, each once; the evidence is t
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +23,16 @@ SEED = 20_240
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A mean over questions and the ends of its 95 % bootstrap interval."""
 
     mean: float
     low: float
     high: float
+
+    def rounded(self) -> list[float]:
+        """Return the three as a result file holds them."""
+        return [round(value, 4) for value in self]
 
 
 def found_any(ranking: Sequence[str], evidence: Collection[str], cut: int) -> float:
@@ -88,9 +91,7 @@ def estimate(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SE
     """
     sample = np.asarray(values, dtype=np.float64)
     draws = np.random.default_rng(seed).integers(0, len(sample), (resamples, len(sample)))
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(sample[draws].mean(axis=1), [tail, 1 - tail])
-    return Estimate(float(sample.mean()), float(low), float(high))
+    return _between(float(sample.mean()), sample[draws].mean(axis=1))
 
 
 def estimate_share(
@@ -103,9 +104,13 @@ def estimate_share(
     hits, cases = np.asarray(parts, dtype=np.float64).T
     draws = np.random.default_rng(seed).integers(0, len(parts), (resamples, len(parts)))
     shares = hits[draws].sum(axis=1) / np.maximum(cases[draws].sum(axis=1), 1)
+    return _between(float(hits.sum() / max(cases.sum(), 1)), shares)
+
+
+def _between(mean: float, resampled: np.ndarray) -> Estimate:
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(shares, [tail, 1 - tail])
-    return Estimate(float(hits.sum() / max(cases.sum(), 1)), float(low), float(high))
+    low, high = np.quantile(resampled, [tail, 1 - tail])
+    return Estimate(mean, float(low), float(high))
 
 
 def summarize(judged: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:

@@ -47,7 +47,7 @@ def retrieval(result: Mapping[str, Any]) -> str:
         for name, row in categories.items()
     ]
     intervals = [
-        [name, *(_interval(row["metrics"][metric]) for metric in WITH_INTERVAL)]
+        [name, *(interval(row["metrics"][metric]) for metric in WITH_INTERVAL)]
         for name, row in categories.items()
     ]
     times = result["milliseconds_per_question"]
@@ -63,12 +63,13 @@ def retrieval(result: Mapping[str, Any]) -> str:
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _percent(share: float, sign: str = "") -> str:
+    return f"{100 * share:{sign}.1f}"
 
 
-def _interval(estimate: Sequence[float]) -> str:
-    mean, low, high = map(_percent, estimate)
+def interval(estimate: Sequence[float], sign: str = "") -> str:
+    """Return a mean with the ends of its interval, in percent; `sign` "+" for differences."""
+    mean, low, high = (_percent(share, sign) for share in estimate)
     return f"{mean} [{low}, {high}]"
 
 

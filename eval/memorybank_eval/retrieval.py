@@ -150,10 +150,7 @@ def result_of(
         "categories": {
             row.category: {
                 "questions": row.questions,
-                "metrics": {
-                    name: [round(value.mean, 4), round(value.low, 4), round(value.high, 4)]
-                    for name, value in row.metrics.items()
-                },
+                "metrics": {name: value.rounded() for name, value in row.metrics.items()},
             }
             for row in tabulate(asked, dataset.together)
         },
