@@ -19,7 +19,7 @@ from uuid import UUID
 from memorybank import clock, paths, rounds
 from memorybank.assembly import Parts, assembled
 from memorybank.audience import Viewer
-from memorybank.errors import Conflict, InvalidInput, NotFound
+from memorybank.errors import BadRequest, Conflict, InvalidInput, NotFound
 from memorybank.liveness import Worker
 from memorybank.model import Bank, FileUpload, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
@@ -30,6 +30,7 @@ from memorybank.retain import intake
 from memorybank.retain.preview import Preview, Wish, preview
 from memorybank.retain.screening import Screen
 from memorybank.retain.stage import Retained, Submitted
+from memorybank.retain.staging import TEXT_NOT_KEPT
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
 from memorybank.storage import banks, documents, forget, llm_calls, operations
 from memorybank.storage.llm_calls import Caller
@@ -100,8 +101,9 @@ class MemoryBank:
         )
 
     async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> Retained:
-        """Keep items now and return how many, and what the models used; raises Conflict when they were not kept.
+        """Keep items now and return how many, and what the models used.
 
+        Raises Conflict when they were not kept, and BadRequest where a text would be appended to one that is not kept.
         The work is an operation like any other: should this process die, a worker ends it.
         """
         submitted = await self._in_bank(bank_id, partial(self._retain.submit, items=items, interactive=True))
@@ -152,7 +154,7 @@ class MemoryBank:
     async def _finish(self, bank: int, operation_id: UUID) -> TokenUsage:
         """Work on an operation until it has ended, here or in a worker that was quicker; return what its models used.
 
-        Raises Conflict where it did not complete, or goes on without us.
+        Raises Conflict where it did not complete, or goes on without us; BadRequest where it asked for the impossible.
         """
         while True:
             await self.work(operation_id)
@@ -163,7 +165,9 @@ class MemoryBank:
             if record is None:
                 raise Conflict(f"operation {operation_id} is gone: it or its bank was deleted meanwhile")
             if record.status.terminal:
-                raise Conflict(f"operation {operation_id} is {record.status}: {record.error_message}")
+                message = f"operation {operation_id} is {record.status}: {record.error_message}"
+                skipped = record.result.get("documents_skipped", {})
+                raise BadRequest(message) if TEXT_NOT_KEPT in skipped else Conflict(message)
             if self._worker.draining or record.retry_at is not None:
                 why = record.error_message or "this server ends"
                 raise Conflict(f"operation {operation_id} goes on in the background: {why}")

@@ -31,6 +31,8 @@ from memorybank.timeline import iso
 BETWEEN = "\n\n"
 #: Why a document is left out although nothing is wrong: a later request was faster, or it was deleted meanwhile.
 STALE, FORGOTTEN = "stale", "forgotten"
+#: Why a document is left out that was asked for what needs its text.
+TEXT_NOT_KEPT = "text_not_kept"
 #: What the history of a document says of an operation.
 ACTS = {REPLACE: Act.RETAIN, APPEND: Act.APPEND, REPROCESS: Act.REPROCESS}
 
@@ -160,7 +162,7 @@ def _refusal(work: Staging, part: DocumentPart, held: documents.Held | None) -> 
         return "other_audience", f"document {part.id}: the id is taken"
     if part.update_mode == APPEND or again:
         if held.original_text is None:
-            return "text_not_kept", f"document {part.id}: its text was not kept"
+            return TEXT_NOT_KEPT, f"document {part.id}: its text was not kept"
         return None
     if held.submitted_at > work.batch.submitted_at:
         return STALE, f"document {part.id}: a later request has replaced it already"
