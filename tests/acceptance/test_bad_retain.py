@@ -113,6 +113,10 @@ def test_appending_needs_the_text_that_is_there(bank: Bank) -> None:
     item = GOOD | {"document_id": "d", "update_mode": "append"}
     answer = bank.call("POST", "/memories", {"items": [item]})
     assert answer.status_code == 400 and "store_document_text" in answer.json()["detail"]
+    # Texts are kept from now on; of this one there is none.
+    bank.call("PATCH", "/config", {"updates": {"store_document_text": True}})
+    answer = bank.call("POST", "/memories", {"items": [item]})
+    assert answer.status_code == 400 and "document d: its text was not kept" in answer.json()["detail"]
 
 
 def test_a_key_gives_the_same_operation_and_no_new_work(bank: Bank) -> None:
@@ -169,8 +173,13 @@ def test_what_cannot_be_stored_is_left_out_and_the_rest_is_kept(bank: Bank) -> N
 
 
 @pytest.mark.parametrize("content", ["a" * 300_000, '{"k":"' + "YWJj" * 75_000 + '"}', "東" * 100_000])
-def test_a_long_text_without_a_separator_is_cut(bank: Bank, content: str) -> None:
-    bank.retain({"content": content, "document_id": "long"})
+def test_a_long_text_without_a_separator_is_cut_and_no_language_is_no_success(
+    bank: Bank, content: str
+) -> None:
+    item = {"content": content, "document_id": "long"}
+    for _ in range(2):
+        answer = bank.call("POST", "/memories", {"items": [item]})
+        assert answer.status_code == 409 and "data that is no language" in answer.json()["detail"]
     page = bank.get("/documents/long/chunks", limit=1000)
     texts = [chunk["chunk_text"] for chunk in page["items"]]
     assert page["total"] == len(texts) > 10 and max(map(len, texts)) <= 3000

@@ -33,14 +33,21 @@ UNDER_WAY = 2
 DROPPED = "dropped_"
 #: Reasons to drop a fact that are losses; a piece of a chunk that was lost has the code of its error.
 LOSSES, MODEL_CODES = frozenset(("malformed", "too_many")), "model_"
+#: The reason of entries that state nothing: so a model may say that there is nothing to keep.
+STATES_NOTHING = "empty"
+#: What reasons mean for who sent the text.
+MEANINGS = {
+    "degenerate": "the same over and over, or data that is no language",
+    "prompt_example": "copied by the model from its instructions, another model may do better",
+}
 
 
 @dataclass(frozen=True)
 class Lost:
-    """A chunk that the model could not do."""
+    """A chunk of which nothing could be had; `why` quotes no content."""
 
     chunk: Pending
-    error: ModelError
+    why: str
     dropped: Mapping[str, int]
 
 
@@ -125,9 +132,11 @@ class Job:
         """Return what became of a chunk; None where its turn has not come."""
         error = extraction.error
         if error is None:
+            if why := unusable(extraction):
+                return Lost(chunk, why, extraction.dropped)
             return writing.prepared(chunk, extraction, self.config.entities_allow_free_form)
         if isinstance(error, LOST):
-            return Lost(chunk, error, extraction.dropped)
+            return Lost(chunk, error.code, extraction.dropped)
         self.stopped = self.stopped or error
         return None
 
@@ -163,8 +172,8 @@ class Job:
                 counts.update(_counted(written))
             operation = self.round.claim.lease.operation_id
             await chunks.note(connection, operation, in_part)
-            codes = {chunk: one.error.code for chunk, one in lost.items()}
-            for chunk in await chunks.fail(connection, operation, codes, keep_text=keep_text):
+            reasons = {chunk: one.why for chunk, one in lost.items()}
+            for chunk in await chunks.fail(connection, operation, reasons, keep_text=keep_text):
                 counts.update({"chunks_failed": 1, **_dropped(lost[chunk].dropped)})
             processed = counts["chunks_extracted"] + counts["chunks_failed"]
             await self.round.report(connection, "extraction", processed, self.staged.chunks, **counts)
@@ -254,6 +263,13 @@ class Job:
             },
             "cost": used.cost,
         }
+
+
+def unusable(found: Extraction) -> str:
+    """Return why nothing is left of a chunk that gave something; empty where facts are, or nothing was stated."""
+    reasons = [] if found.facts else sorted(found.dropped.keys() - {STATES_NOTHING})
+    said = (f"{reason} ({MEANINGS[reason]})" if reason in MEANINGS else reason for reason in reasons)
+    return f"nothing of it could be kept: {', '.join(said)}" if reasons else ""
 
 
 def losses(dropped: Mapping[str, int]) -> str:

@@ -126,6 +126,46 @@ async def test_a_chunk_without_facts_is_done(world: World) -> None:
     assert kept.result["chunks_out"] == 1
 
 
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("buzz " * 900, "degenerate (the same over"),
+        ("Tavrith moved to Port Zundelmoor", "prompt_example (copied by the model"),
+    ],
+)
+async def test_an_operation_all_of_whose_facts_are_unusable_has_failed(
+    world: World, what: str, reason: str
+) -> None:
+    await world.keep(item("Old.", document_id="d0"))
+    world.model = ScriptedModel(lambda _: {"facts": [{"what": what}]})
+    lost = await world.keep(item("New.", document_id="d0"))
+    assert lost.status is Status.FAILED
+    assert f"document d0, chunk 0: nothing of it could be kept: {reason}" in (lost.error_message or "")
+    assert sum(lost.parts[0].result["dropped_by_reason"].values()) == 1
+    # What was there stays, and the same text is read again.
+    assert await world.texts() == ["Old."]
+    world.model = ScriptedModel(lambda _: one_fact_a_line("Ada left."))
+    assert (await world.keep(item("New.", document_id="d0"))).status is Status.COMPLETED
+    assert await world.texts() == ["Ada left."]
+
+
+async def test_a_chunk_of_unusable_facts_is_named_beside_others(world: World) -> None:
+    loop = {"facts": [{"what": "buzz " * 900}]}
+    world.model = ScriptedModel(lambda text: loop if "item 3." in text else one_fact_a_line(text))
+    kept = await world.keep(*ITEMS)
+    assert kept.status is Status.COMPLETED and "1 of 5 parts were lost; document d3" in str(
+        kept.error_message
+    )
+    assert (kept.result["facts_kept"], kept.result["dropped_by_reason"]) == (4, {"degenerate": 1})
+
+
+@pytest.mark.parametrize("said", [None, {"facts": [{"what": "None"}]}])
+async def test_a_greeting_is_no_loss(world: World, said: object) -> None:
+    world.model = said and ScriptedModel(lambda _: said)
+    kept = await world.keep(item("Hi! How are you?"))
+    assert (kept.status, kept.error_message, kept.result["facts_kept"]) == (Status.COMPLETED, None, 0)
+
+
 async def test_dropped_facts_are_counted_by_reason(world: World) -> None:
     world.model = ScriptedModel(
         lambda _: {"facts": [*({"what": f"fact {n}"} for n in range(8)), {"what": "buzz " * 900}, "Fact 1."]}
