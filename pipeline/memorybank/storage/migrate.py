@@ -1,5 +1,6 @@
 """Brings a database to the newest schema: forward only, one migration a transaction, under an advisory lock."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,12 +40,15 @@ def migrations() -> list[Migration]:
 
 
 async def migrate(conninfo: str) -> list[Migration]:
-    """Apply what is missing and return it; raises DatabaseUnavailable when the server cannot serve us."""
+    """Apply what is missing and return it; raises DatabaseUnavailable when the server or its schema cannot serve us."""
     try:
         async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
-            await check_server(connection)
             await connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-            return [step for step in migrations() if await _apply(connection, step)]
+            await check_server(connection)
+            missing = _missing(await _applied(connection))
+            for step in missing:
+                await _apply(connection, step)
+            return missing
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(f"cannot connect to PostgreSQL: {error}") from error
 
@@ -71,17 +75,30 @@ async def check_server(connection: AsyncConnection[TupleRow]) -> None:
         )
 
 
-async def _apply(connection: AsyncConnection[TupleRow], step: Migration) -> bool:
+async def _applied(connection: AsyncConnection[TupleRow]) -> dict[int, str]:
+    await connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_migration"
+        " (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+    )
+    cursor = await connection.execute("SELECT version, name FROM schema_migration")
+    return dict(await cursor.fetchall())
+
+
+def _missing(applied: Mapping[int, str]) -> list[Migration]:
+    steps = migrations()
+    for step in steps:
+        name = applied.get(step.version, step.name)
+        if name != step.name:
+            raise DatabaseUnavailable(
+                f"this database was made by another memorybank: its migration {step.version} is `{name}`,"
+                f" ours `{step.name}`; give this one a database of its own"
+            )
+    return [step for step in steps if step.version not in applied]
+
+
+async def _apply(connection: AsyncConnection[TupleRow], step: Migration) -> None:
     async with connection.transaction():
-        await connection.execute(
-            "CREATE TABLE IF NOT EXISTS schema_migration"
-            " (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
-        )
-        known = await connection.execute("SELECT 1 FROM schema_migration WHERE version = %s", [step.version])
-        if await known.fetchone():
-            return False
         await connection.execute(step.sql)
         await connection.execute(
             "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [step.version, step.name]
         )
-    return True
