@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from memorybank.errors import InvalidInput
+from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.llm.embedding import Embedder, OnnxMiniLM
 from memorybank.recall import question, ranking, signals
 from memorybank.recall.arms import temporal
@@ -22,7 +23,6 @@ from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
 from memorybank.retain.chunking import ChunkSize, chunk
-from memorybank.retain.indexing import form_of, index_terms, text_hash
 from memorybank.settings import Settings, defaults
 from memorybank.storage.found import Addresses, Dated, Distances, Gathered, Statistics, TermPostings
 from memorybank.storage.units import POSITIONS

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
 
-from memorybank.retain.indexing import text_hash
+from memorybank.indexing import text_hash
 from memorybank.storage.chunks import EXTRACTED, REPLACED, About, Stored
 
 

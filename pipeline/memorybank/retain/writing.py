@@ -14,11 +14,11 @@ import numpy as np
 
 from memorybank import clock
 from memorybank.ids import new_id
+from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.model import EntityInput, Fact
 from memorybank.operations import Claim
 from memorybank.retain import guards
 from memorybank.retain import links as neighbours
-from memorybank.retain.indexing import form_of, index_terms, text_hash
 from memorybank.retain.intake import MAX_LABELS
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.work import Extraction

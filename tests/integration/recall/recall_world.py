@@ -14,10 +14,10 @@ from psycopg.types.json import Jsonb
 from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.ids import new_id
+from memorybank.indexing import form_of
 from memorybank.model import Bank
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import Recall, RecallResult
-from memorybank.retain.indexing import form_of
 from memorybank.settings import BankConfig
 from memorybank.storage.found import TYPE_BITS
 from memorybank.storage.pool import Database

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from memorybank.indexing import form_of, index_terms
 from memorybank.recall import question, ranking, signals
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.signals import Scene
-from memorybank.retain.indexing import form_of, index_terms
 from memorybank.storage.found import Addresses, Dated, Distances, Gathered, Statistics, TermPostings
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
+from memorybank.indexing import text_hash
 from memorybank.retain.delta import Piece, again, appended, compare
-from memorybank.retain.indexing import text_hash
 from memorybank.storage.chunks import About, Stored
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+from memorybank.indexing import index_terms, text_hash
 from memorybank.model import EntityInput, Fact, FactType
-from memorybank.retain.indexing import index_terms, text_hash
 from memorybank.retain.staging import joined
 from memorybank.retain.work import Extraction
 from memorybank.retain.writing import prepared
