@@ -57,9 +57,9 @@ def role_of(command: str, inherited: str) -> str:
 
 
 def tree(root: int) -> dict[int, str]:
-    """Return the processes below and with `root`, each with its role; `root` itself is the API."""
+    """Return the processes below and with `root`, each with its role; `root` itself is the API or a database."""
     stats = dict(_stats())
-    roles = {root: API}
+    roles = {root: role_of((PROC / str(root) / "cmdline").read_text(), API)}
     waiting = [root]
     while waiting:
         parent = waiting.pop()
@@ -70,10 +70,11 @@ def tree(root: int) -> dict[int, str]:
     return roles
 
 
-def cpu_seconds(root: int) -> dict[str, float]:
+def cpu_seconds(*roots: int) -> dict[str, float]:
     """Return the CPU seconds each role has used so far."""
     stats = dict(_stats())
-    return _by_role(root, lambda pid: stats[pid].cpu_seconds if pid in stats else 0.0)
+    each = [_by_role(root, lambda pid: stats[pid].cpu_seconds if pid in stats else 0.0) for root in roots]
+    return {role: sum(one[role] for one in each) for role in ROLES}
 
 
 def threads(pid: int) -> dict[int, float]:
@@ -131,18 +132,19 @@ class Used:
 
 
 class Meter:
-    """Measures a server between its making and `stop()`."""
+    """Measures the servers with these root processes between its making and `stop()`."""
 
-    def __init__(self, root: int) -> None:
-        self._root = root
-        self._cpu = cpu_seconds(root)
+    def __init__(self, *roots: int) -> None:
+        self._roots = roots
+        self._cpu = cpu_seconds(*roots)
+        self._own = time.process_time()
         self._busy = machine_busy_seconds()
         self._began = time.perf_counter()
 
     def stop(self) -> Used:
-        """Return what was used since this meter was made."""
+        """Return what was used since this meter was made; this process, which asks, is not among the others."""
         wall = time.perf_counter() - self._began
-        now = cpu_seconds(self._root)
+        now = cpu_seconds(*self._roots)
         spent = {role: now[role] - self._cpu[role] for role in ROLES}
-        others = machine_busy_seconds() - self._busy - sum(spent.values())
-        return Used(wall, spent, max(0.0, others))
+        known = sum(spent.values()) + time.process_time() - self._own
+        return Used(wall, spent, max(0.0, machine_busy_seconds() - self._busy - known))

@@ -2,29 +2,24 @@
 
 import asyncio
 import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memorybank_eval.client import Client, RecallOptions, turn_item
+from memorybank_eval.client import Client, turn_item
 from memorybank_eval.datasets import Conversation, Turn
 from memorybank_eval.install import size_of
-from memorybank_eval.metrics import percentile
 from memorybank_eval.processes import Meter, memory
 from memorybank_eval.retrieval import requests_of
 from memorybank_eval.server import RunningServer, running
 from memorybank_eval.startup import megabytes
-from memorybank_eval.workload import distinct, further
+from memorybank_eval.timing import TOGETHER, Asked, timed
+from memorybank_eval.workload import further
 
 BANK = "scale"
 #: Turns in one request of further turns, and requests that are under way at once.
 REQUEST_TURNS, REQUESTS_AT_ONCE = 100, 4
-#: Questions that are asked and not counted before a measurement.
-WARM_UP = 10
-#: Callers that ask at the same time, beside one alone.
-TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -91,38 +86,10 @@ def database_bytes(home: Path) -> int:
 
 
 async def _ask(client: Client, pid: int, questions: Sequence[str], plan: Plan) -> dict[str, Any]:
-    alone = [await _timed(client, pid, questions, plan.questions, 1, f"a{n}-") for n in range(plan.rounds)]
-    side = [
-        await _timed(client, pid, questions, plan.questions, TOGETHER, f"b{n}-") for n in range(plan.rounds)
-    ]
+    asked = Asked(client, BANK, (pid,))
+    alone = [await timed(asked, questions, plan.questions, 1, f"a{n}-") for n in range(plan.rounds)]
+    side = [await timed(asked, questions, plan.questions, TOGETHER, f"b{n}-") for n in range(plan.rounds)]
     return {"one_at_a_time": _median(alone), f"{TOGETHER}_at_once": _median(side)}
-
-
-async def _timed(
-    client: Client, pid: int, questions: Sequence[str], count: int, callers: int, mark: str
-) -> dict[str, float]:
-    """Ask `count` distinct questions with `callers` at once; milliseconds, CPU milliseconds, questions a second."""
-    for question in distinct(questions, WARM_UP, f"{mark}w"):
-        await client.recall(BANK, question, RecallOptions())
-    waiting = iter(distinct(questions, count, mark))
-    seconds: list[float] = []
-
-    async def caller() -> None:
-        for question in waiting:
-            began = time.perf_counter()
-            await client.recall(BANK, question, RecallOptions())
-            seconds.append(time.perf_counter() - began)
-
-    meter = Meter(pid)
-    await asyncio.gather(*(caller() for _ in range(callers)))
-    used = meter.stop()
-    return {
-        "p50_ms": percentile(seconds, 50) * 1000,
-        "p95_ms": percentile(seconds, 95) * 1000,
-        "cpu_ms": used.cpu_total / len(seconds) * 1000,
-        "per_second": len(seconds) / used.wall_seconds,
-        "other_cpu_share": used.other_cpu_seconds / used.wall_seconds,
-    }
 
 
 def _median(rounds: Sequence[dict[str, float]]) -> dict[str, Any]:
