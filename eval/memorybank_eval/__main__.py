@@ -12,6 +12,8 @@ from memorybank_eval import (
     ablation,
     benchmark,
     beside,
+    beside_recall,
+    bulk,
     entities,
     fitting,
     machine,
@@ -58,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     cost.set_defaults(run=_benchmark)
     ablation.add_commands(commands)
     beside.add_command(commands)
+    beside_recall.add_command(commands)
+    bulk.add_command(commands)
     entities.add_command(commands)
     fitting.add_command(commands)
     malformed.add_command(commands)

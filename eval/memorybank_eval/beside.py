@@ -48,7 +48,7 @@ class Side:
     pids: tuple[int, ...]
 
 
-def run(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
+def run(wanted: Wanted, tell: Callable[[str], None]) -> dict[str, Any]:
     """Fill both servers in turns and return medians, ratios (peer / ours) and every run.
 
     The first round of each loads what loads once, and does not count.
@@ -61,7 +61,7 @@ def run(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
         )
         for number in range(wanted.rounds + 1):
             for side in sides:
-                say(f"round {number} of {wanted.rounds}: {side.name} …")
+                tell(f"round {number} of {wanted.rounds}: {side.name} …")
                 threads = processes.threads(server.pid)
                 measured = _retain(wanted, side, f"beside-{server.pid}-{number}")
                 if side.name == OURS:
@@ -72,15 +72,21 @@ def run(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
 
 def _retain(wanted: Wanted, side: Side, bank: str) -> dict[str, Any]:
     """Have the driver retain the conversation in a new bank."""
+    return figures(drive(wanted, side, bank, "--phases", "retain")[0])
+
+
+def drive(wanted: Wanted, side: Side, bank: str, *more: str) -> list[dict[str, Any]]:
+    """Have the driver do the phases that `more` names with a bank of one side; returns what it says of each."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
         command = [
             *wanted.driver, "--base-url", side.url, "--locomo", str(wanted.locomo), "--conv", "0",
-            "--bank", bank, "--phases", "retain", "--fake-llm", wanted.model_url,
-            "--pids", ",".join(map(str, side.pids)), "--out", str(out),
+            "--bank", bank, "--fake-llm", wanted.model_url, "--pids", ",".join(map(str, side.pids)),
+            "--out", str(out), *more,
         ]  # fmt: skip
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return figures(json.loads(out.read_text())["phases"][0])
+        phases: list[dict[str, Any]] = json.loads(out.read_text())["phases"]
+        return phases
 
 
 def figures(phase: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,34 +106,49 @@ def figures(phase: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(pid: int, before: Mapping[int, float], measured: Mapping[str, Any]) -> dict[str, float]:
-    """Return what the embedder used, and all else, in CPU milliseconds a turn.
-
-    The embedder works in one thread of the API, and no other but the main one works as much.
-    """
-    spent = {thread: at - before.get(thread, 0.0) for thread, at in processes.threads(pid).items()}
-    embedder = max((used for thread, used in spent.items() if thread != pid), default=0.0)
-    ms = 1000 * embedder / measured["turns"]
+    """Return what the embedder used, and all else, in CPU milliseconds a turn."""
+    ms = 1000 * embedder_seconds(pid, before) / measured["turns"]
     return {"embedder_ms_a_turn": round(ms, 2), "besides_ms_a_turn": round(measured["cpu_ms_a_turn"] - ms, 2)}
 
 
 def summary(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     """Return the medians of each side, the ratios of the figures, and the runs."""
-    medians = {
-        name: {figure: statistics.median(one[figure] for one in measured) for figure in measured[0]}
-        for name, measured in runs.items()
-    }
-    ours, theirs = medians[OURS], medians[PEER]
+    middle = medians(runs)
+    ours, theirs = middle[OURS], middle[PEER]
     ratios = {figure: round(theirs[figure] / ours[figure], 2) for figure in FIGURES if ours[figure]}
     return {
-        "medians": medians,
+        "medians": middle,
         "peer_to_ours": ratios,
         "runs": {name: list(one) for name, one in runs.items()},
+    }
+
+
+def embedder_seconds(pid: int, before: Mapping[int, float]) -> float:
+    """Return the CPU seconds of the embedder of our API since its threads stood as in `before`.
+
+    It works in one thread, and no other but the main one works as much.
+    """
+    spent = {thread: at - before.get(thread, 0.0) for thread, at in processes.threads(pid).items()}
+    return max((used for thread, used in spent.items() if thread != pid), default=0.0)
+
+
+def medians(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, float]]:
+    """Return the median of each figure over the runs of each side."""
+    return {
+        name: {figure: statistics.median(one[figure] for one in measured) for figure in measured[0]}
+        for name, measured in runs.items()
     }
 
 
 def add_command(commands: Any) -> None:
     """Add `beside` to the command line."""
     asked = commands.add_parser("beside", help="what does a conversation cost, here and on a peer?")
+    add_arguments(asked)
+    asked.set_defaults(run=_run)
+
+
+def add_arguments(asked: argparse.ArgumentParser) -> None:
+    """Add what `wanted_of` reads: the instruments, the peer, the conversation, the rounds; and where to write."""
     asked.add_argument("--driver", type=shlex.split, required=True, help="command line of the driver")
     asked.add_argument("--model-url", required=True, help="the model server that counts, as both reach it")
     asked.add_argument("--peer-url", required=True)
@@ -137,23 +158,31 @@ def add_command(commands: Any) -> None:
     )
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--out", type=Path, help="write the result as JSON")
-    asked.set_defaults(run=_run)
+
+
+def wanted_of(given: argparse.Namespace) -> Wanted:
+    """Return what the command line asks for."""
+    pids = tuple(map(int, given.peer_pids.split(",")))
+    return Wanted(tuple(given.driver), given.model_url, given.peer_url, pids, given.locomo, given.rounds)
+
+
+def say(line: str) -> None:
+    """Tell on standard error how far it is."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _run(given: argparse.Namespace) -> None:
-    pids = tuple(map(int, given.peer_pids.split(",")))
-    wanted = Wanted(tuple(given.driver), given.model_url, given.peer_url, pids, given.locomo, given.rounds)
     described = machine.describe()
-    measured = run(wanted, lambda line: print(line, file=sys.stderr, flush=True))
+    measured = run(wanted_of(given), say)
     print(_table(measured))
     if given.out:
         report.write_json(given.out, {"kind": "beside", **described, **measured})
 
 
 def _table(measured: Mapping[str, Any]) -> str:
-    medians, ratios = measured["medians"], measured["peer_to_ours"]
+    middle, ratios = measured["medians"], measured["peer_to_ours"]
     rows = [
-        [figure, *(str(medians[side].get(figure, "")) for side in (OURS, PEER)), str(ratios.get(figure, ""))]
+        [figure, *(str(middle[side].get(figure, "")) for side in (OURS, PEER)), str(ratios.get(figure, ""))]
         for figure in (*FIGURES, *PARTS)
     ]
     return report.table(["median", OURS, PEER, "peer / ours"], rows)
