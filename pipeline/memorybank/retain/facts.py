@@ -8,11 +8,13 @@ from functools import lru_cache
 
 from memorybank import text
 from memorybank.model import EntityInput, Fact, FactType
-from memorybank.retain import guards, labels
+from memorybank.retain import labels
 from memorybank.retain.dates import Evidence
+from memorybank.retain.guards import statement
 from memorybank.retain.placing import placed
 from memorybank.retain.schema import Answer, Draft
 from memorybank.settings.labels import LabelGroup
+from memorybank.text import guards
 
 #: Facts of one chunk at most: so many addresses a chunk has, less one.
 MAX_FACTS = 1_000
@@ -63,7 +65,7 @@ def _part(answer: Answer, source: Source) -> Part:
     keys: dict[str, int] = {}
     for draft in answer.drafts:
         reason, fact = _fact(draft, source, evidence)
-        key = guards.statement(fact)
+        key = statement(fact)
         if not reason and key in keys:
             reason, place_of[draft.place] = "duplicate", keys[key]
         if not reason and len(made) == MAX_FACTS:
@@ -82,7 +84,7 @@ def once(facts: Iterable[Fact]) -> tuple[tuple[Fact, ...], Mapping[str, int]]:
     found: dict[str, Fact] = {}
     dropped: Counter[str] = Counter()
     for fact in facts:
-        key = guards.statement(fact)
+        key = statement(fact)
         reason = "duplicate" if key in found else "too_many" if len(found) == MAX_FACTS else ""
         if reason:
             dropped[reason] += 1

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from memorybank.llm.extractive import Finding, extract
 from memorybank.model import EntityInput, Fact, FactType
-from memorybank.retain import facts, guards
+from memorybank.retain import facts
 from memorybank.retain.work import ChunkWork, Extraction
+from memorybank.text import guards
 from memorybank.timeline import dated
 
 

@@ -16,11 +16,11 @@ from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.model import EntityInput, Fact
 from memorybank.operations import Status
-from memorybank.retain.guards import same_key
 from memorybank.retain.stage import Retain
 from memorybank.retain.work import ChunkWork, Extraction
 from memorybank.storage import documents, forget, listings
 from memorybank.storage.listings import MemoryFilter, Page, TagFilter
+from memorybank.text.guards import same_key
 
 FLORIST = "The spare key is with the florist."
 POOL = [FLORIST, *(f"Ada counted {number} herons at the weir." for number in range(9))]

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 from memorybank.model import EntityInput, Fact, FactType
 from memorybank.retain import facts, schema
 from memorybank.retain.facts import Source, build
-from memorybank.retain.guards import MAX_FACT_CHARS
 from memorybank.settings.labels import Labels
+from memorybank.text.guards import MAX_FACT_CHARS
 
 TEXT = {"key": "size", "type": "text"}
 ANCHOR = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Guards: loops, endless texts, repeats, sentences of the prompt."""
 
-from memorybank.retain.guards import MAX_FACT_CHARS, cut, echoes, loops, unlooped
+from memorybank.text.guards import MAX_FACT_CHARS, cut, echoes, loops, unlooped
 
 PROSE = (
     "Ines prefers aisle seats on long flights because she likes to walk around, and she told the agency in Lisbon "
