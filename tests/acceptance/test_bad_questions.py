@@ -30,7 +30,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"tag_groups": [{"tags": "a"}]}, "tag_groups.0"),
     ({"tag_groups": [{"tags": [1]}]}, "tag_groups.0"),
     ({"tag_groups": [{"tags": ["a"], "match": "most"}]}, "tag_groups.0"),
-    ({"tag_groups": [{"not": None}]}, "tag_groups.0.not"),
+    ({"tag_groups": [{"not": None}]}, "tag_groups.0"),
+    ({"tag_groups": [{"tags": ["a"], "not": {"tags": ["b"]}}]}, "tag_groups.0"),
+    ({"tag_groups": [{"and": [], "or": []}]}, "tag_groups.0"),
+    ({"tag_groups": [{"tags": ["a"]}] * 1001}, "tag_groups"),
     ({"tag_groups": [{"or": [{"tags": ["a"]}, {}]}]}, "tag_groups.0.or.1"),
     ({"include": []}, "include"),
 ]

@@ -1,11 +1,14 @@
 """Tag filters: the table of the five modes, groups, and what is refused."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memorybank.errors import InvalidInput
 from memorybank.tags import (
+    MAX_GROUPS,
     TagAll,
     TagAny,
     TagGroup,
@@ -14,8 +17,14 @@ from memorybank.tags import (
     is_open,
     needed,
     parse_groups,
-    passes,
+    passing,
 )
+
+
+def passes(held: frozenset[str], group: TagGroup) -> bool:
+    """Whether one set of tags passes."""
+    return bool(passing([held], group)[0])
+
 
 A, B, BOTH, NONE = frozenset("a"), frozenset("b"), frozenset("ab"), frozenset[str]()
 
@@ -99,3 +108,53 @@ def test_groups_are_not_bottomless() -> None:
         deep = {"not": deep}
     with pytest.raises(InvalidInput):
         parse_groups([deep])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tags": ["a"], "not": {"tags": ["b"]}}, {"and": [], "or": []}, {"or": [], "tags": []}]
+)
+def test_a_group_says_one_thing(wrong: object) -> None:
+    # Read as one of them, the other condition would be lost without a word.
+    with pytest.raises(InvalidInput):
+        parse_groups([wrong])
+
+
+def test_groups_are_counted() -> None:
+    leaf = {"tags": ["a"]}
+    parse_groups([leaf] * MAX_GROUPS)
+    for many in ([leaf] * (MAX_GROUPS + 1), [{"or": [leaf] * MAX_GROUPS}]):
+        with pytest.raises(InvalidInput) as refused:
+            parse_groups(many)
+        assert refused.value.loc == ("body", "tag_groups")
+
+
+def truth(held: frozenset[str], group: TagGroup) -> bool:
+    """The contract's table, word by word and set by set."""
+    match group:
+        case TagAll(parts):
+            return all(truth(held, part) for part in parts)
+        case TagAny(parts):
+            return any(truth(held, part) for part in parts)
+        case TagNot(part):
+            return not truth(held, part)
+        case TagLeaf(tags, "exact"):
+            return held == set(tags)
+        case TagLeaf(tags, mode):
+            untagged = not held and not mode.endswith("_strict")
+            matching = held >= set(tags) if mode.startswith("all") else bool(held & set(tags))
+            return not tags or untagged or (bool(held) and matching)
+
+
+@given(GROUPS, st.lists(st.frozensets(st.sampled_from("abc")), max_size=5))
+def test_many_sets_pass_as_each_does_alone(group: TagGroup, held: list[frozenset[str]]) -> None:
+    assert passing(held, group).tolist() == [truth(tags, group) for tags in held]
+
+
+def test_filters_of_many_parts_over_many_sets_are_quick() -> None:
+    held = [frozenset((f"session:{number}", "x")) for number in range(20_000)]
+    leaves = tuple(TagLeaf((f"session:{number}",)) for number in range(MAX_GROUPS))
+    wide = TagLeaf(tuple(f"session:{number}" for number in range(5_000)))
+    began = time.process_time()
+    assert passing(held, TagAny(leaves)).sum() == MAX_GROUPS and passing(held, wide).sum() == 5_000
+    # Asked set by set, this takes a minute.
+    assert time.process_time() - began < 3.0

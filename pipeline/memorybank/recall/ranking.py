@@ -14,8 +14,8 @@ from memorybank.recall.question import Question
 from memorybank.recall.relevance import descending, probability
 from memorybank.recall.signals import Scene
 from memorybank.recall.space import Flags, Floats, Integers, Space
-from memorybank.storage.found import TYPE_BITS, Addresses, Gathered, Linked, Mentions
-from memorybank.tags import TagGroup, passes
+from memorybank.storage.found import TYPE_BITS, Addresses, Gathered, Linked, Mentions, Tagged
+from memorybank.tags import TagGroup, passing
 
 #: The signal that is known only when the best units are.
 GRAPH = "graph"
@@ -82,15 +82,24 @@ def _allowed(space: Space, gathered: Gathered, asked: Asked) -> Flags | None:
     allowed = None
     if gathered.tagged is not None:
         allowed = np.zeros(len(space), np.bool_)
-        for held in gathered.tagged:
-            if asked.tags is None or passes(held.tags, asked.tags):
-                at, known = space.find(held.addresses)
-                allowed[at[known]] = True
+        at, known = space.find(_tagged(gathered.tagged, asked.tags))
+        allowed[at[known]] = True
     if asked.types is not None:
         typed = space.traits & sum(TYPE_BITS.values())
         of_types = (typed == 0) | np.isin(typed, [TYPE_BITS[name] for name in asked.types])
         allowed = of_types if allowed is None else allowed & of_types
     return allowed
+
+
+def _tagged(tagged: Sequence[Tagged], group: TagGroup | None) -> Addresses:
+    """Return where the units stand whose tags pass."""
+    passed = passing([each.tags for each in tagged], group) if group else np.ones(len(tagged), np.bool_)
+    found = [tagged[at].addresses for at in np.flatnonzero(passed).tolist()]
+    nothing = np.empty(0, np.int32)
+    return Addresses(
+        np.concatenate([nothing, *(each.documents for each in found)]),
+        np.concatenate([nothing, *(each.positions for each in found)]),
+    )
 
 
 def with_graph(
@@ -108,6 +117,11 @@ def with_graph(
         arms={**scored.arms, GRAPH: closeness},
         blend=scored.blend + weights[GRAPH] * (closeness - before),
     )
+
+
+def by_ranks(scored: Scored) -> Scored:
+    """Return the scores with the arms' ranks fused in place of the blend."""
+    return replace(scored, blend=fusion.rrf(list(scored.arms.values()), len(scored.space)))
 
 
 def best(scored: Scored, limit: int) -> Integers:
