@@ -21,6 +21,7 @@ GUARDED = (
     "llm_call",
     "entity_name",
     "unit_mention",
+    "observation_source",
 )
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 

@@ -121,7 +121,15 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     await mentions.alone(connection, row["id"])
     await execute(connection, "banks.lock_documents", bank)
     counts = await fetch_row(connection, "banks.held", bank)
-    for step in ("postings", "embeddings", "unit_links", "unit_entities", "units", "documents"):
+    for step in (
+        "postings",
+        "embeddings",
+        "unit_links",
+        "unit_entities",
+        "observations",
+        "units",
+        "documents",
+    ):
         await execute(connection, f"banks.delete_{step}", bank)
     await operations.delete_bank(connection, row["id"])
     await execute(connection, "banks.delete", bank)

@@ -1,4 +1,4 @@
--- Work in the background: who does it, what is to do, and the files it is to read.
+-- Work in the background: who does it, what is to do, the files it is to read, and what it has to tell.
 
 -- One process that runs operations; its heartbeat session holds the advisory lock `lock_key`.
 CREATE TABLE worker (
@@ -28,6 +28,8 @@ CREATE TABLE operation (
     result           jsonb NOT NULL DEFAULT '{}',
     error_message    text,
     attempts         integer NOT NULL DEFAULT 0,
+    -- Nobody has begun to work on it.
+    fresh            boolean NOT NULL DEFAULT true,
     cancel_requested boolean NOT NULL DEFAULT false,
     lease_token      uuid,
     lease_expires_at timestamptz,
@@ -47,6 +49,12 @@ CREATE INDEX operation_serial ON operation USING gin (serial_keys) WITH (fastupd
     WHERE serial_keys <> '{}' AND status IN ('pending', 'processing');
 CREATE INDEX operation_listing ON operation (bank, created_at DESC, id DESC);
 CREATE INDEX operation_children ON operation (parent) WHERE parent IS NOT NULL;
+-- Triggers coalesce: in a bank one run of consolidation over everything waits. One that has begun is no such: it may have
+-- passed what is new.
+CREATE UNIQUE INDEX operation_waiting_run ON operation (bank)
+    WHERE kind = 'consolidation' AND status = 'pending' AND fresh AND NOT payload ? 'scopes';
+-- How the last runs of a bank ended.
+CREATE INDEX operation_runs ON operation (bank, completed_at) WHERE kind = 'consolidation';
 -- Operations that still hold content: what is forgotten is taken out of them.
 CREATE INDEX operation_content ON operation (bank) WHERE payload ? 'documents';
 
@@ -61,3 +69,13 @@ CREATE TABLE upload (
 -- Files are mostly packed already.
 ALTER TABLE upload ALTER COLUMN content SET STORAGE EXTERNAL;
 CREATE INDEX upload_bank ON upload (bank);
+
+-- The outbox: what happened, written in the transaction in which it did.
+CREATE TABLE event (
+    id         uuid PRIMARY KEY,
+    bank       bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    type       text NOT NULL,
+    payload    jsonb NOT NULL,
+    created_at timestamptz NOT NULL
+);
+CREATE INDEX event_bank ON event (bank, created_at);

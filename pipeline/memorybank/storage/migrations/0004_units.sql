@@ -43,6 +43,8 @@ CREATE TABLE memory_unit (
     proof_count             integer NOT NULL DEFAULT 1,
     consolidated_at         timestamptz,
     consolidation_failed_at timestamptz,
+    -- How often that has changed which consolidation reads of a fact: what was decided on an older state is not written.
+    revision                integer NOT NULL DEFAULT 0,
     edited_at               timestamptz,
     created_at              timestamptz NOT NULL,
     updated_at              timestamptz NOT NULL,
@@ -59,6 +61,9 @@ CREATE INDEX memory_unit_statement ON memory_unit (statement, about_key(bank, ta
     WHERE status = 'active';
 CREATE INDEX memory_unit_unconsolidated ON memory_unit (bank, created_at)
     WHERE consolidated_at IS NULL AND consolidation_failed_at IS NULL AND fact_type <> 'observation' AND status = 'active';
+-- The observations of a scope, which is their tags: there candidates are looked for.
+CREATE INDEX memory_unit_observations ON memory_unit (bank, audience_id, tags)
+    WHERE fact_type = 'observation' AND status = 'active';
 
 -- Where a fact stands with consolidation; observations are its result and always done.
 CREATE FUNCTION consolidation_state(unit memory_unit) RETURNS text

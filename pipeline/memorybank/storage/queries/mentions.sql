@@ -81,7 +81,8 @@ JOIN unit_mention m ON m.unit = asked.unit AND m.chunk = asked.chunk
 JOIN chunk c ON c.id = asked.chunk
 CROSS JOIN LATERAL jsonb_populate_record(u, jsonb_build_object(
     'id', asked.copy, 'document', c.document, 'document_number', c.document, 'position', c.ordinal * 1024 + m.place,
-    'chunk', c.id, 'context', m.context, 'mentioned_at', m.mentioned_at, 'mentioned_at_assumed', m.mentioned_at_assumed
+    'chunk', c.id, 'context', m.context, 'mentioned_at', m.mentioned_at, 'mentioned_at_assumed', m.mentioned_at_assumed,
+    'consolidated_at', NULL, 'consolidation_failed_at', NULL
 )) AS made
 
 -- name: copy_postings

@@ -25,7 +25,7 @@ SELECT EXISTS (SELECT 1 FROM asked) AS pending,
 -- audience: a worker claims operations of every audience, and then writes under the audience of its claim
 -- Takes the lease and counts the attempt. An older live operation that shares a serial key goes first.
 UPDATE operation o
-SET status = 'processing', attempts = o.attempts + 1, lease_token = %(token)s, worker = %(worker)s, rung_at = NULL,
+SET status = 'processing', fresh = false, attempts = o.attempts + 1, lease_token = %(token)s, worker = %(worker)s, rung_at = NULL,
     lease_expires_at = now() + make_interval(secs => %(lease_seconds)s), updated_at = %(at)s
 FROM bank b
 WHERE o.id = %(id)s AND b.id = o.bank AND o.status = 'pending' AND NOT o.is_parent AND o.due_at <= now()
@@ -113,7 +113,7 @@ WHERE o.id = live.id
 UPDATE operation o
 SET status = CASE WHEN o.status = 'processing' THEN o.status ELSE 'pending' END,
     attempts = CASE WHEN o.status = 'processing' THEN o.attempts ELSE 0 END,
-    error_message = NULL, cancel_requested = false, rung_at = NULL, due_at = now(), completed_at = NULL,
+    error_message = NULL, cancel_requested = false, rung_at = NULL, due_at = now(), completed_at = NULL, fresh = false,
     updated_at = %(at)s
 FROM (SELECT id FROM operation
       WHERE (id = %(id)s OR parent = %(id)s) AND NOT is_parent
