@@ -56,8 +56,20 @@ class TimedOut(MemoryBankError, code="timed_out", status=504):
     """The whole request ran over its limit."""
 
 
+class ArmTooSlow(TimedOut):
+    """One arm of recall ran over its limit: what it would have found may be left out."""
+
+    def __init__(self, arm: str) -> None:
+        super().__init__(f"recall's {arm} search took too long")
+        self.arm = arm
+
+
 class DatabaseUnavailable(MemoryBankError, code="database_unavailable", status=503):
     """PostgreSQL is not reachable, broke off what was asked, is too old, or lacks pgvector."""
+
+
+class ConnectionLost(DatabaseUnavailable):
+    """The server went away in the middle: what only reads may be asked again."""
 
 
 class ModelError(MemoryBankError, code="model_error", status=502):

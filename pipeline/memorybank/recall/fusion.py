@@ -16,6 +16,9 @@ from memorybank.recall.space import Floats
 COSINE_FLOOR = 0.08
 LEXICAL_FLOOR = 0.08
 
+#: How slowly a rank stops counting in the fusion of ranks: the constant of its paper.
+RRF_K = 60
+
 #: How much each signal counts; `[recall.weights]` of the settings, where the reasons stand.
 Weights = Mapping[str, float]
 
@@ -30,6 +33,19 @@ def blend(signals: Mapping[str, Floats], counted: Weights, units: int) -> Floats
     total = np.zeros(units)
     for name, values in signals.items():
         total += counted[name] * values
+    return total
+
+
+def rrf(arms: Collection[Floats], units: int) -> Floats:
+    """Return reciprocal rank fusion of the arms (units,): the sum of 1 / (60 + rank), nothing where an arm has nothing.
+
+    Cormack, Clarke and Büttcher 2009.
+    """
+    total = np.zeros(units)
+    for scores in arms:
+        found = np.flatnonzero(scores > 0)
+        ranked = found[np.argsort(-scores[found], kind="stable")]
+        total[ranked] += 1.0 / (RRF_K + np.arange(1, len(ranked) + 1))
     return total
 
 

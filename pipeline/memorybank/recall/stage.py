@@ -2,21 +2,23 @@
 
 Read, embed (without the names of those who speak here), then one snapshot: gather, score, follow the graph, fetch page
 by page until the budget is full, and what is asked for beside the hits. No connection is held while the question is
-embedded.
+embedded. An arm that is too slow is left out, and the rest is asked again in a new snapshot.
 """
 
 import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from memorybank import clock
 from memorybank.audience import Viewer
-from memorybank.errors import TimedOut
-from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
+from memorybank.errors import ArmTooSlow, TimedOut
+from memorybank.llm.embedding import Embedder, RemoteEmbedder
+from memorybank.llm.embedding_queries import QueryVectors
 from memorybank.model import Bank, Hit, Scores
 from memorybank.recall import beside, budget, fusion, hits, question, ranking, trace
 from memorybank.recall.arms import temporal
@@ -42,14 +44,20 @@ from memorybank.tags import needed
 FILL_SHARE = 0.1
 #: Best hits from which the graph is followed.
 SEEDS = 10
+#: Arms of which one must answer: without both there is nothing to rank by.
+PILLARS = ("semantic", "bm25")
 
 
 @dataclass(frozen=True)
 class RecallResult:
-    """What a recall found; None for what was not asked for. `stages` names the arms that ran."""
+    """What a recall found; None for what was not asked for.
+
+    `stages` names what ran, `left_out` what should have and did not, and why.
+    """
 
     hits: tuple[Hit, ...]
     stages: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[EntityState, ...] | None = None
     chunks: Mapping[str, ChunkText] | None = None
     source_facts: Mapping[str, Hit] | None = None
@@ -69,6 +77,21 @@ class _Run:
     vector: np.ndarray[Any, Any]
     cost: Cost
     steps: Steps
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def has(self, arm: str) -> bool:
+        """Whether an arm takes part: the bank has it switched on, and it was not too slow."""
+        off = {
+            "temporal": not self.config.enable_temporal_retrieval,
+            "graph": not self.config.enable_graph_retrieval,
+        }
+        return arm not in self.left_out and not off.get(arm, False)
+
+    def leave_out(self, slow: ArmTooSlow) -> None:
+        """Go on without an arm; raises what stopped it where nothing would be left to rank by."""
+        self.left_out[slow.arm] = slow.message
+        if all(arm in self.left_out for arm in PILLARS):
+            raise slow
 
 
 @dataclass
@@ -95,6 +118,8 @@ class Recall:
         self._weights = fusion.weights(own.weights, ranking.COUNTED)
         self._bm25 = Bm25(own.bm25_k1, own.bm25_b)
         self._slots = asyncio.Semaphore(own.max_concurrent)
+        embeddings = self.settings.embeddings
+        self._vectors = QueryVectors(self.embedder, embeddings.query_prefix, embeddings.kept_queries)
 
     async def __call__(
         self, bank: Bank, config: BankConfig, query: RecallQuery, viewer: Viewer, cost: Cost = budget.of_text
@@ -107,7 +132,8 @@ class Recall:
         checked = query.check(self.settings.recall.query_max_tokens)
         try:
             async with asyncio.timeout(self.settings.recall.timeout_seconds), self._slots:
-                return await self._recall(bank, config, checked, viewer, cost)
+                recall = partial(self._recall, bank, config, checked, viewer, cost)
+                return await self.database.patiently(recall)
         except TimeoutError as error:
             raise TimedOut(
                 f"the recall took more than {self.settings.recall.timeout_seconds:g} seconds"
@@ -122,9 +148,15 @@ class Recall:
         with steps.step("find_speakers"):
             speaking = await self._speaking(bank, viewer, asked)
         with steps.step("embed_question"):
-            prefixed = self.settings.embeddings.query_prefix + asked.without(speaking)
-            vector = (await embed(self.embedder, [prefixed]))[0]
+            vector = await self._vectors.of(asked.without(speaking))
         run = _Run(bank, config, viewer, query, asked, vector, cost, steps)
+        while True:
+            try:
+                return await self._answer(run)
+            except ArmTooSlow as slow:
+                run.leave_out(slow)
+
+    async def _answer(self, run: _Run) -> RecallResult:
         async with self.database.snapshot() as connection:
             scored, sizes = await self._score(connection, run)
             found = await self._fetch(connection, run, scored, sizes)
@@ -143,32 +175,35 @@ class Recall:
             gathered = await search.gather(connection, run.bank.id, run.viewer, self._wanted(run))
         with run.steps.step("score"):
             asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
-            scored = ranking.score(gathered, asked)
+            scored = self._fused(ranking.score(gathered, asked))
         sizes = gathered.statistics
-        if (
-            run.config.enable_graph_retrieval
-            and len(scored.space)
-            and (sizes.has_entities or sizes.has_links)
-        ):
+        if run.has("graph") and len(scored.space) and (sizes.has_entities or sizes.has_links):
             with run.steps.step("follow_graph"):
                 seeds = Seeds(*ranking.seeds(scored, SEEDS))
                 around, linked = await search.reach(connection, run.bank.id, run.viewer, seeds, sizes)
-                scored = ranking.with_graph(scored, self._weights, gathered.named, around, linked)
+                scored = self._fused(
+                    ranking.with_graph(scored, self._weights, gathered.named, around, linked)
+                )
         return scored, sizes
 
+    def _fused(self, scored: Scored) -> Scored:
+        return ranking.by_ranks(scored) if self.settings.recall.fusion == "rrf" else scored
+
     def _wanted(self, run: _Run) -> Wanted:
-        query, config, own = run.query, run.config, self.settings.recall
+        query, own = run.query, self.settings.recall
         tags = query.tag_filter
-        window = run.question.window if config.enable_temporal_retrieval else None
+        window = run.question.window if run.has("temporal") else None
+        after = temporal.end_of_asking(query.query_timestamp, clock.now())
         return Wanted(
-            vector=run.vector,
+            seconds=own.arm_timeout_seconds,
+            vector=run.vector if run.has("semantic") else None,
             model=self.embedder.model,
-            terms=run.question.terms,
+            terms=run.question.terms if run.has("bm25") else (),
             max_terms=own.max_query_terms,
             max_postings=own.max_postings,
-            names=run.question.names if config.enable_graph_retrieval else (),
+            names=run.question.names if run.has("graph") else (),
             dates=temporal.reach(window) if window else None,
-            after=temporal.end_of_asking(query.query_timestamp, clock.now()),
+            after=None if "temporal" in run.left_out else after,
             filter=Filter(needed(tags)) if tags else None,
         )
 
@@ -225,7 +260,8 @@ class Recall:
         with_sources = include.source_facts_max_tokens is not None
         return RecallResult(
             hits=tuple(packed),
-            stages=tuple(found.scored.arms),
+            stages=tuple(arm for arm in found.scored.arms if run.has(arm)),
+            left_out=run.left_out,
             entities=states,
             chunks=chunks,
             source_facts={} if with_sources else None,
@@ -242,6 +278,7 @@ class Recall:
             np.array(found.ranked, np.int64),
             found.units,
             packed,
+            run.left_out,
         )
         return trace.build(told, run.steps)
 

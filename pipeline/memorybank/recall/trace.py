@@ -1,7 +1,7 @@
 """The trace of one recall: how long each step took, what each arm found, how the blend ranked it."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -49,7 +49,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class Told:
-    """What a trace tells of: the question, its vector, the scores, and the ranked units that were looked at."""
+    """What a trace tells of: the question, its vector, the scores, and the ranked units that were looked at.
+
+    `left_out`: what should have run and did not, and why.
+    """
 
     query: RecallQuery
     question: Question
@@ -58,6 +61,7 @@ class Told:
     ranked: Integers
     units: Sequence[FoundUnit]
     hits: Sequence[Hit]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def build(told: Told, steps: Steps) -> dict[str, Any]:
@@ -74,6 +78,7 @@ def build(told: Told, steps: Steps) -> dict[str, Any]:
             "total_nodes_visited": len(told.scored.space),
             "total_duration_seconds": steps.total,
             "results_returned": len(told.hits),
+            "left_out": dict(told.left_out),
             "phase_metrics": [
                 {"phase_name": name, "duration_seconds": seconds, "details": {}}
                 for name, seconds in steps.seconds.items()
@@ -105,8 +110,9 @@ def _arms(told: Told, steps: Steps) -> list[dict[str, Any]]:
     """Return each arm's ranking of the units that were looked at, one entry for each type of fact."""
     types = sorted({unit.fact_type for unit in told.units})
     found = []
-    for method, scores in told.scored.arms.items():
-        ranked = _ranked(told, scores)
+    for method in dict.fromkeys((*told.scored.arms, *(arm for arm in told.left_out if arm in _SCORE_NAMES))):
+        why = told.left_out.get(method)
+        ranked = [] if why else _ranked(told, told.scored.arms[method])
         for fact_type in types:
             results = [entry for entry in ranked if entry["fact_type"] == fact_type]
             found.append(
@@ -116,7 +122,7 @@ def _arms(told: Told, steps: Steps) -> list[dict[str, Any]]:
                     "results": [{"rank": rank, **entry} for rank, entry in enumerate(results, start=1)],
                     # All arms are read in one trip: each shows the time of that trip.
                     "duration_seconds": steps.seconds.get("gather", 0.0),
-                    "metadata": {"score_name": _SCORE_NAMES[method]},
+                    "metadata": {"score_name": _SCORE_NAMES[method]} | ({"left_out": why} if why else {}),
                 }
             )
     return found

@@ -106,9 +106,13 @@ class FileSettings(Section):
 class RecallSettings(Section):
     """How recall searches and blends; per-bank switches and budgets stand in `[bank]`."""
 
+    climbing = ("arm_timeout_seconds", "timeout_seconds")
+
     query_max_tokens: int = Field(ge=1)
     max_concurrent: int = Field(ge=1)
     timeout_seconds: float = Field(gt=0)
+    arm_timeout_seconds: float = Field(gt=0)
+    fusion: Annotated[Literal["blend", "rrf"], Lowered]
     bm25_k1: float = Field(ge=0)
     bm25_b: float = Field(ge=0, le=1)
     max_query_terms: int = Field(ge=1)
@@ -140,6 +144,7 @@ class EmbeddingSettings(Section):
     timeout_seconds: float = Field(gt=0)
     query_prefix: str
     passage_prefix: str
+    kept_queries: int = Field(ge=0)
 
 
 class LogSettings(Section):

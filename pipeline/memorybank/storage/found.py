@@ -62,6 +62,10 @@ class Distances:
     traits: Array
 
 
+_NONE = np.empty(0, np.int32)
+NO_DISTANCES = Distances(Addresses(_NONE, _NONE), np.empty(0, np.float32), _NONE, _NONE)
+
+
 @dataclass(frozen=True)
 class Mentions:
     """Units that mention one entity, as far as the viewer may see: the newest ones, up to a cap."""

@@ -4,17 +4,20 @@
 dropped connection and then times out for ever.
 """
 
+import asyncio
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, errors
+from psycopg import AsyncConnection, IsolationLevel, errors
+from psycopg.pq import TransactionStatus
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from memorybank.errors import DatabaseUnavailable
+from memorybank.errors import ConnectionLost, DatabaseUnavailable
 from memorybank.settings import DatabaseSettings
 from memorybank.storage.queries import Connection
 
@@ -28,7 +31,11 @@ SESSION_SETTINGS = (
 #: The class of SQLSTATEs of a server that has too little of something.
 OUT_OF_RESOURCES = "53"
 
+#: Seconds between the attempts of a read whose connection was lost: a server that starts again needs less than these.
+RETRY_SECONDS = (0.5, 1.0, 2.0)
+
 Conninfo = Callable[[], Awaitable[str]]
+T = TypeVar("T")
 
 
 class Database:
@@ -72,7 +79,7 @@ class Database:
                 "no database connection became free; raise database.pool_max"
             ) from error
         except psycopg.OperationalError as error:
-            raise DatabaseUnavailable(_worded(error)) from error
+            raise _typed(error) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -83,9 +90,28 @@ class Database:
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Connection]:
         """Lend a connection whose statements all see the same moment; for reads of several statements."""
-        async with self.transaction() as connection:
-            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield connection
+        async with self.connection() as connection:
+            # Said before BEGIN, which then says it to the server: one trip less.
+            await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+            await connection.set_read_only(True)
+            try:
+                async with connection.transaction():
+                    yield connection
+            finally:
+                if connection.info.transaction_status is TransactionStatus.IDLE:
+                    await connection.set_isolation_level(None)
+                    await connection.set_read_only(None)
+                else:  # broken off in the middle: nobody may write on it
+                    await connection.close()
+
+    async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Return what a read gives, asked again where the server goes away in the middle; raises what came last."""
+        for seconds in RETRY_SECONDS:
+            try:
+                return await read()
+            except ConnectionLost:
+                await asyncio.sleep(seconds)
+        return await read()
 
     async def ping(self) -> None:
         """Ask the server for an answer; raises DatabaseUnavailable."""
@@ -116,12 +142,16 @@ async def _check(connection: AsyncConnection[DictRow]) -> None:
         await AsyncConnectionPool.check_connection(connection)
 
 
-def _worded(error: psycopg.OperationalError) -> str:
+def _typed(error: psycopg.OperationalError) -> DatabaseUnavailable:
     """Return what went wrong. All of it may pass, so a round is tried again, and so may a request be."""
     if isinstance(error, errors.DeadlockDetected | errors.SerializationFailure):
-        return "two transactions were in each other's way, and this one gave way: try again"
+        return DatabaseUnavailable(
+            "two transactions were in each other's way, and this one gave way: try again"
+        )
     if isinstance(error, errors.QueryCanceled):
-        return "a statement took longer than database.statement_timeout_seconds"
+        return DatabaseUnavailable("a statement took longer than database.statement_timeout_seconds")
     if error.sqlstate and error.sqlstate.startswith(OUT_OF_RESOURCES):
-        return f"PostgreSQL has not enough memory, disk or connections: {type(error).__name__}"
-    return f"the connection to PostgreSQL was lost: {type(error).__name__}"
+        return DatabaseUnavailable(
+            f"PostgreSQL has not enough memory, disk or connections: {type(error).__name__}"
+        )
+    return ConnectionLost(f"the connection to PostgreSQL was lost: {type(error).__name__}")

@@ -5,8 +5,9 @@ entities, dates and the filter, sent in one go. Trip two: `reach` (one hop in th
 `units` with all that hits tell, and what is asked for beside them.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,12 +15,15 @@ from uuid import UUID
 import numpy as np
 from pgvector import HalfVector
 from psycopg import AsyncCursor
+from psycopg.errors import QueryCanceled
 from psycopg.rows import DictRow
 
 from memorybank.audience import Viewer
+from memorybank.errors import ArmTooSlow, TimedOut
 from memorybank.storage import packed
 from memorybank.storage.copying import literal
 from memorybank.storage.found import (
+    NO_DISTANCES,
     Addresses,
     Dated,
     Distances,
@@ -43,6 +47,16 @@ MENTIONS_CAP = 200
 ENTITIES_CAP = 40
 #: Units read near the window of time.
 DATED_CAP = 5_000
+#: Which arm a statement feeds: that arm can be left out. What the others read is part of every answer.
+ARMS = {
+    "distances": "semantic",
+    "postings": "bm25",
+    "named": "graph",
+    "around": "graph",
+    "linked": "graph",
+    "dated": "temporal",
+    "later": "temporal",
+}
 
 
 @dataclass(frozen=True)
@@ -54,12 +68,13 @@ class Filter:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the first trip asks for. `names` empty, `dates`, `after` or `filter` None: that is not asked.
+    """What the first trip asks for. `terms` or `names` empty, `vector`, `dates`, `after` or `filter` None: not asked.
 
-    `after`: what was said after this moment.
+    `after`: what was said after this moment. `seconds`: what each statement may take, from here on.
     """
 
-    vector: np.ndarray[Any, Any]
+    seconds: float
+    vector: np.ndarray[Any, Any] | None
     model: str
     terms: Sequence[int]
     max_terms: int
@@ -79,22 +94,23 @@ class Seeds:
 
 
 async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Wanted) -> Gathered:
-    """Read what the arms score from: one trip, all statements at once."""
+    """Read what the arms score from: one trip, all statements at once. Raises ArmTooSlow or TimedOut."""
     scope: dict[str, Any] = {"bank": bank, **viewer.parameters()}
-    async with connection.pipeline():
-        statistics = await _ask(connection, "statistics", {"bank": bank, "marker": EVERY_UNIT})
-        postings = await _ask(connection, "postings", scope | _of_terms(wanted)) if wanted.terms else None
-        distances = await _ask(connection, "distances", scope | _of_vector(wanted))
-        named = await _ask(connection, "named", scope | _of_names(wanted)) if wanted.names else None
-        dated = await _ask(connection, "dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
-        later = await _ask(connection, "later", scope | _of_moment(wanted.after)) if wanted.after else None
-        tagged = (
-            await _ask(connection, "tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
+    async with _trip(connection) as trip:
+        await trip.ask("limit", {"milliseconds": str(max(1, round(wanted.seconds * 1000)))})
+        statistics = await trip.ask("statistics", {"bank": bank, "marker": EVERY_UNIT})
+        postings = await trip.ask("postings", scope | _of_terms(wanted)) if wanted.terms else None
+        distances = (
+            await trip.ask("distances", scope | _of_vector(wanted)) if wanted.vector is not None else None
         )
+        named = await trip.ask("named", scope | _of_names(wanted)) if wanted.names else None
+        dated = await trip.ask("dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
+        later = await trip.ask("later", scope | _of_moment(wanted.after)) if wanted.after else None
+        tagged = await trip.ask("tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
     return Gathered(
         Statistics(**(await _rows(statistics))[0]),
         tuple(_postings(row) for row in await _rows(postings)),
-        _distances((await _rows(distances))[0]),
+        _distances((await _rows(distances))[0]) if distances else NO_DISTANCES,
         tuple(_mentions(row) for row in await _rows(named)),
         _dated((await _rows(dated))[0]) if dated else None,
         _addresses((await _rows(later))[0]) if later else None,
@@ -125,9 +141,9 @@ async def reach(
         "entities": ENTITIES_CAP,
         **viewer.parameters(),
     }
-    async with connection.pipeline():
-        around = await _ask(connection, "around", parameters) if sizes.has_entities else None
-        linked = await _ask(connection, "linked", parameters) if sizes.has_links else None
+    async with _trip(connection) as trip:
+        around = await trip.ask("around", parameters) if sizes.has_entities else None
+        linked = await trip.ask("linked", parameters) if sizes.has_links else None
     return (
         tuple(_mentions(row) for row in await _rows(around)),
         tuple(Linked(row["kind"], _addresses(row), row["strengths"]) for row in await _rows(linked)),
@@ -159,8 +175,39 @@ async def chunks(
     return {row["id"]: FoundChunk(**row) for row in rows}
 
 
+@dataclass
+class _Trip:
+    """Statements that are sent in one go."""
+
+    connection: Connection
+    sent: list[tuple[str, AsyncCursor[DictRow]]] = field(default_factory=list)
+
+    async def ask(self, name: str, parameters: Parameters) -> AsyncCursor[DictRow]:
+        cursor = packed.cursor(self.connection)
+        self.sent.append((name, cursor))
+        return await cursor.execute(load()[f"search.{name}"].sql, parameters)
+
+    def too_slow(self) -> TimedOut:
+        """Return which arm was stopped: all statements before the stopped one have a result."""
+        stopped = next((name for name, cursor in self.sent if cursor.pgresult is None), "")
+        return ArmTooSlow(ARMS[stopped]) if stopped in ARMS else TimedOut("reading the bank took too long")
+
+
+@asynccontextmanager
+async def _trip(connection: Connection) -> AsyncIterator[_Trip]:
+    trip = _Trip(connection)
+    try:
+        async with connection.pipeline():
+            yield trip
+    except QueryCanceled as error:
+        raise trip.too_slow() from error
+
+
 async def _ask(connection: Connection, name: str, parameters: Parameters) -> AsyncCursor[DictRow]:
-    return await packed.cursor(connection).execute(load()[f"search.{name}"].sql, parameters)
+    try:
+        return await _Trip(connection).ask(name, parameters)
+    except QueryCanceled as error:
+        raise TimedOut("reading the bank took too long") from error
 
 
 async def _rows(cursor: AsyncCursor[DictRow] | None) -> list[Row]:
@@ -228,7 +275,7 @@ def _postings(row: Row) -> TermPostings:
 def _distances(row: Row) -> Distances:
     addresses = _addresses(row)
     if not len(addresses):
-        return Distances(addresses, np.empty(0, np.float32), addresses.documents, addresses.documents)
+        return NO_DISTANCES
     return Distances(addresses, row["distances"], row["speakers"], row["traits"])
 
 

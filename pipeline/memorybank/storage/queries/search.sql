@@ -1,3 +1,7 @@
+-- name: limit
+-- What each statement of this transaction may take from here on, so that one slow arm does not take the others with it.
+SELECT set_config('statement_timeout', %(milliseconds)s, true)
+
 -- name: statistics
 -- audience: sizes of the bank's index move a score, they never reveal a text
 -- N and the total length for BM25, from the marker posting that every unit has: exact, and nothing for writers to fight
