@@ -119,23 +119,6 @@ def with_graph(
     )
 
 
-def with_graph(
-    scored: Scored,
-    weights: Weights,
-    named: Sequence[Mentions],
-    around: Sequence[Mentions],
-    linked: Sequence[Linked],
-) -> Scored:
-    """Return the scores with nearness in the graph; what an earlier call added is replaced."""
-    closeness = graph.closeness(scored.space, named, around, linked)
-    before = scored.arms.get(GRAPH, 0.0)
-    return replace(
-        scored,
-        arms={**scored.arms, GRAPH: closeness},
-        blend=scored.blend + weights[GRAPH] * (closeness - before),
-    )
-
-
 def by_ranks(scored: Scored) -> Scored:
     """Return the scores with the arms' ranks fused in place of the blend."""
     return replace(scored, blend=fusion.rrf(list(scored.arms.values()), len(scored.space)))
