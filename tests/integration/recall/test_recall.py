@@ -8,7 +8,7 @@ import pytest
 from recall_world import Unit, World
 
 from memorybank.errors import TimedOut
-from memorybank.recall.query import Include, MinScores
+from memorybank.recall.query import Include, MinScores, RecallQuery
 from memorybank.recall.stage import Recall
 from memorybank.text import count_tokens
 
@@ -56,6 +56,27 @@ async def test_the_keyword_arm_alone_finds_text_without_spaces(world: World, tex
     await world.document(bank, audience, [*others, text])
     hits = (await world.ask(bank, audience, query)).hits
     assert [hit.text for hit in hits if hit.scores.keyword] == [text] and hits[0].text == text
+
+
+@pytest.mark.parametrize("place", [0, 30, 59])
+async def test_terms_are_left_out_by_how_common_they_are_not_by_their_place(world: World, place: int) -> None:
+    common = [f"word{number}x" for number in range(59)]
+    bank, audience = await world.bank()
+    await world.document(bank, audience, [f"{' '.join(common)} {number}" for number in range(3)])
+    await world.document(bank, audience, ["The quetzal"])
+    words = [*common[:place], "quetzal", *common[place:]]
+    hits = (await world.ask(bank, audience, " ".join(words))).hits
+    assert [hit.text for hit in hits if hit.scores.keyword].count("The quetzal") == 1
+    alone = (await world.ask(bank, audience, "quetzal")).hits
+    assert alone[0].scores.keyword == next(hit.scores.keyword for hit in hits if hit.text == "The quetzal")
+
+
+@pytest.mark.parametrize("letters", [3_900, 10_000])
+async def test_one_long_word_is_stored_and_found_by_what_is_asked_of_it(world: World, letters: int) -> None:
+    bank, audience = await world.bank()
+    await world.document(bank, audience, [*SMALL_TALK, "x" * 10_000])
+    hits = (await world.ask(bank, audience, RecallQuery("x" * letters).shortened(500).query)).hits
+    assert [hit.text[:3] for hit in hits if hit.scores.keyword] == ["xxx"]
 
 
 async def test_the_same_memory_kept_twice_is_one_hit(world: World) -> None:

@@ -86,6 +86,34 @@ def test_numbers_keep_things_apart(one: str, other: str) -> None:
     assert set(terms(one)) != set(terms(other))
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("Ticket ABC-1234 is open", "abc-1234"),
+        ("it is 192.168.0.1 now", "192.168.0.1"),
+        ("call +49 30 1234567", "1234567"),
+        ("sha 9f86d081884c7d65", "9f86d081884c7d65"),
+        ("id 018f3b2e-7c1a-7d00-8a6b-2f1c", "018f3b2e-7c1a-7d00-8a6b-2f1c"),
+        ("run python3.11-slim", "python3.11-slim"),
+        ("v2.0.0-rc.1 is out", "v2.0.0-rc.1"),
+        ("mail O.Brien+news@sub.example.co.uk!", "o.brien+news@sub.example.co.uk"),
+        ("€1,299.50 for it", "1299.50"),
+        ("at 10:30 today", "10:30"),
+        ("room 4B", "4b"),
+        ("用 ZX-48211-Q 登录", "zx-48211-q"),
+        ("価格は1,000,000円です", "1000000"),
+        ("メールは ana@example.jp です", "ana@example.jp"),
+        ("snake_case_name()", "snake_case_name"),
+    ],
+)
+def test_what_is_written_as_one_is_one_term(text: str, whole: str) -> None:
+    assert terms(text).count(whole) == 1 and whole in terms(whole)
+
+
+def test_one_long_word_is_one_short_term_when_stored_and_when_asked() -> None:
+    assert terms("x" * 10_000) == terms("x" * 4_000) == ["x" * 128]
+
+
 def test_pairs_of_a_run_overlap_and_a_lone_character_stays() -> None:
     assert terms("自転車") == ["自転", "転車"]
     assert terms("猫") == ["猫"]
