@@ -30,7 +30,7 @@ texts = st.text(st.characters(), max_size=12) | st.sampled_from(
         "1e9",
     ]
 )
-whole = st.integers() | st.sampled_from([0, -1, 10**30, 2**31, 2**63])
+whole = st.integers() | st.sampled_from([0, -1, 10**30, 2**31, 2**63, 10**300, 10**400])
 numbers = whole | st.floats()
 values = st.recursive(
     st.none() | st.booleans() | numbers | texts,

@@ -65,7 +65,8 @@ def of_text(hit: Hit) -> int:
 class Packing:
     """Fills a budget with hits in rank order: what does not fit is skipped, what comes after it may still fit.
 
-    The best hit always comes, cut to the budget if it must be; nothing comes into a budget of 0.
+    The best hit always comes, cut to the budget if it must be, unless not one character of it fits; nothing comes into a
+    budget of 0.
     """
 
     max_tokens: int
@@ -88,6 +89,8 @@ class Packing:
                 if self.hits:
                     continue
                 hit, cost = self._cut(hit, cost), self.left
+                if not hit.text.strip():
+                    continue
             self.hits.append(hit)
             self.used += cost
 

@@ -14,6 +14,8 @@ from memorybank.text import count_tokens, cut_to_tokens, normalize
 
 #: A type of former releases: asked for by old clients, dropped without a word.
 FORMER_TYPE = "opinion"
+#: More tokens than any bank holds: what is asked beyond is not worth counting, nor may arithmetic overflow on it.
+MOST_TOKENS = 10**12
 #: No token of cl100k is longer: a text beyond this many characters a token is over its limit uncounted.
 LONGEST_TOKEN = 128
 
@@ -84,6 +86,7 @@ class RecallQuery:
         return replace(
             self,
             query=text,
+            max_tokens=min(self.max_tokens, MOST_TOKENS),
             types=_checked_types(self.types),
             tags=None if self.tags is None else tuple(normalize(tag) for tag in self.tags),
             query_timestamp=_with_zone(self.query_timestamp) if self.query_timestamp else None,

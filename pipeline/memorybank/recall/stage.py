@@ -7,10 +7,11 @@ embedded. An arm that is too slow is left out, and the rest is asked again in a 
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -96,13 +97,14 @@ class _Run:
 
 @dataclass
 class _Found:
-    """What the pages brought: all ranked units that were looked at, and the hits that fit."""
+    """What the pages brought: all ranked units that were looked at, the hits that fit, and chunks of the good enough."""
 
     scored: Scored
     packing: Packing
     distinct: Distinct = field(default_factory=Distinct)
     ranked: list[int] = field(default_factory=list)
     units: list[FoundUnit] = field(default_factory=list)
+    chunks: list[UUID] = field(default_factory=list)
 
 
 @dataclass
@@ -232,14 +234,11 @@ class Recall:
         scores = _scores(found.scored, ranked, ranking.finals(found.scored, ranked, floor))
         found.ranked.extend(ranked.tolist())
         found.units.extend(units)
-        chosen = self._hits(run, found, zip(units, scores, strict=True))
+        least = run.query.min_scores
+        good = [pair for pair in zip(units, scores, strict=True) if hits.good_enough(pair[1], least)]
+        found.chunks.extend(unit.chunk for unit, _ in good if unit.chunk)
+        chosen = (hits.make(run.bank, unit, score) for unit, score in good if found.distinct(unit))
         found.packing.add(hits.without_sources(list(chosen)) if run.query.prefer_observations else chosen)
-
-    def _hits(self, run: _Run, found: _Found, ranked: Iterable[tuple[FoundUnit, Scores]]) -> Iterator[Hit]:
-        """Yield the hits that are good enough and not there yet."""
-        for unit, scores in ranked:
-            if hits.good_enough(scores, run.query.min_scores) and found.distinct(unit):
-                yield hits.make(run.bank, unit, scores)
 
     async def _result(
         self, connection: Connection, run: _Run, found: _Found, sizes: Statistics
@@ -254,9 +253,8 @@ class Recall:
             if include.entities_max_tokens is not None:
                 states = beside.entities(packed, mentioned, include.entities_max_tokens)
             if include.chunks_max_tokens is not None:
-                ranked = [unit.chunk for unit in found.units if unit.chunk]
-                texts = await search.chunks(connection, run.bank.id, run.viewer, ranked)
-                chunks = beside.chunks(run.bank, ranked, texts, include.chunks_max_tokens)
+                texts = await search.chunks(connection, run.bank.id, run.viewer, found.chunks)
+                chunks = beside.chunks(run.bank, found.chunks, texts, include.chunks_max_tokens)
         with_sources = include.source_facts_max_tokens is not None
         return RecallResult(
             hits=tuple(packed),

@@ -46,7 +46,9 @@ def _formatter(form: str, foreign: list[structlog.typing.Processor]) -> logging.
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ]
     else:
-        last = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # The other renderers of a traceback print the variables of each frame: texts of banks, and questions.
+        plain = structlog.dev.plain_traceback
+        last = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=foreign,
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],

@@ -65,6 +65,12 @@ def test_the_best_hit_is_cut_where_it_must_be() -> None:
     assert only.text == "one two three" and packing.left == 0
 
 
+def test_a_hit_of_which_nothing_fits_gives_its_place_to_the_next() -> None:
+    packing = Packing(1)
+    packing.add([hit("🏳️‍🌈"), hit("x"), hit("y")])
+    assert [one.text for one in packing.hits] == ["x"]
+
+
 def test_a_cost_of_ones_own_counts_what_stands_around_the_text() -> None:
     packing = Packing(20, cost=lambda one: 8 + budget.of_text(one))
     packing.add([hit("tea " * 40), hit("x")])

@@ -42,7 +42,7 @@ def read_json(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise json.JSONDecodeError("the body is not UTF-8", "", error.start) from error
     try:
-        found = json.loads(text, parse_constant=_refused, parse_float=_finite)
+        found = json.loads(text, parse_constant=_refused, parse_float=_finite, parse_int=_counted)
     except json.JSONDecodeError:
         raise
     except RecursionError as error:
@@ -63,6 +63,12 @@ def _finite(number: str) -> float:
     if not math.isfinite(value):
         raise ValueError("a number is too large")
     return value
+
+
+def _counted(number: str) -> int:
+    """Return a whole number; 10**400 is as much too large as 1e400, since arithmetic turns the one into the other."""
+    _finite(number)
+    return int(number)
 
 
 def _too_deep(text: str) -> json.JSONDecodeError:
