@@ -25,6 +25,7 @@ class Kind(StrEnum):
     BATCH_RETAIN = "batch_retain"
     RETAIN = "retain"
     FILE_CONVERT_RETAIN = "file_convert_retain"
+    CONSOLIDATION = "consolidation"
 
 
 class Status(StrEnum):

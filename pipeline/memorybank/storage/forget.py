@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from memorybank.audience import Viewer
-from memorybank.storage import entities, history, mentions, retains
+from memorybank.model import FactType
+from memorybank.storage import clearing, entities, history, mentions, retains
 from memorybank.storage.queries import Connection, execute, fetch_all
 
 
@@ -15,6 +16,8 @@ async def clear(
 
     Runs in the caller's transaction. Names that nothing mentions any more go as well.
     """
+    if fact_type == FactType.OBSERVATION:
+        return await clearing.clear(connection, bank, viewer, now)
     asked = {"bank": bank, "fact_type": fact_type, **viewer.parameters()}
     if fact_type is None:
         await retains.forget_content(connection, bank, None, viewer)

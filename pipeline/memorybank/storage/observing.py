@@ -1,12 +1,30 @@
-"""Writes what consolidation decided: one transaction for a batch, with the marks that its facts are done."""
+"""Writes what consolidation decided: one transaction for a batch, with the marks that its facts are done.
 
-from collections.abc import Mapping
+What was decided on facts that are no longer as they were read is not written, for its text may say what they said:
+they wait on, and are decided on anew. So a crash, a retry or an edit meanwhile changes nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 
+from memorybank.ids import new_id
+from memorybank.indexing import form_of, index_terms, text_hash
+from memorybank.model import FactType
+from memorybank.storage import history, mentions, units
 from memorybank.storage.observations import Pending, Shelf
+from memorybank.storage.queries import Connection, execute, fetch_all
+from memorybank.storage.units import Indexed
+
+#: Earlier states that are kept of an observation, as the wire has it.
+VERSIONS = 50
+#: Why an action is not taken: a fact, or an observation that it is about, is not as it was read.
+FACT_CHANGED, OBSERVATION_GONE = "fact_changed", "observation_gone"
 
 
 @dataclass(frozen=True)
@@ -59,3 +77,154 @@ class Applied:
     deleted: int = 0
     done: frozenset[UUID] = frozenset()
     skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+async def apply(
+    connection: Connection, operation: UUID, batch: Batch, decided: Decided, now: datetime
+) -> Applied:
+    """Write a decision and mark the facts of its batch; inside `Round.writing()`."""
+    work = _Writing(connection, batch.shelf, now)
+    live = await work.live(batch.facts)
+    standing = await work.standing(decided.changes)
+    creates = [(one, _refused(one.facts, live)) for one in decided.creates]
+    changes = [
+        (one, _refused(one.facts, live) if standing.issuperset(_about(one)) else OBSERVATION_GONE)
+        for one in decided.changes
+    ]
+    taken = [one for one, why in changes if not why]
+    await work.change(taken)
+    created = await work.create([one for one, why in creates if not why])
+    left = [(one.facts, why) for one, why in creates] + [(one.facts, why) for one, why in changes]
+    done = live.difference(*(facts for facts, why in left if why))
+    await work.mark(operation, done, batch.passes)
+    return Applied(
+        created=created,
+        updated=len(taken),
+        deleted=sum(len(one.gone) for one in taken),
+        done=frozenset(done),
+        skipped=Counter(why for _, why in left if why),
+    )
+
+
+async def mark_failed(
+    connection: Connection, shelf: Shelf, facts: Sequence[Pending], now: datetime
+) -> frozenset[UUID]:
+    """Mark facts for which no answer could be had, where they are as they were read; inside `Round.writing()`."""
+    work = _Writing(connection, shelf, now)
+    live = await work.live(facts)
+    await execute(connection, "observing.fail", {"ids": list(live), "now": now})
+    return frozenset(live)
+
+
+def _refused(facts: Sequence[UUID], live: set[UUID]) -> str | None:
+    """Return why what is said of these facts is not written, or None."""
+    return None if live.issuperset(facts) else FACT_CHANGED
+
+
+def _about(change: Changed) -> tuple[UUID, ...]:
+    """Return the observations that a change is about."""
+    return (change.observation, *change.gone)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """One transaction on one shelf."""
+
+    connection: Connection
+    shelf: Shelf
+    now: datetime
+
+    async def live(self, facts: Sequence[Pending]) -> set[UUID]:
+        """Lock the facts that still wait as they were read.
+
+        Nobody deletes facts of the bank from here on, nor says these again, which would count them.
+        """
+        ids, bank, audience = [fact.id for fact in facts], self.shelf.bank, self.shelf.audience
+        rows = await self._rows("statements", ids=ids)
+        await mentions.beside(self.connection, bank, audience, [bytes(row["statement"]) for row in rows])
+        return {row["id"] for row in await self._rows("live", ids=ids, revisions=[f.revision for f in facts])}
+
+    async def standing(self, changes: Sequence[Changed]) -> set[UUID]:
+        """Lock the observations that changes are about, and return those that still stand."""
+        ids = [id_ for change in changes for id_ in _about(change)]
+        return {row["id"] for row in await self._rows("standing", ids=ids)} if ids else set()
+
+    async def change(self, changes: Sequence[Changed]) -> None:
+        """Let observations say what they shall, on what they stand on now, and delete those that they take in."""
+        if not changes:
+            return
+        said = {
+            one.observation: (one.text, one.vector)
+            for one in changes
+            if one.text is not None and one.vector is not None
+        }
+        if said:
+            reasons = [one.reason for one in changes if one.observation in said]
+            await self._do("keep_versions", ids=list(said), reasons=reasons)
+            await self._do("trim_versions", ids=list(said), kept=VERSIONS)
+            await self._do("say", ids=list(said), texts=[text for text, _ in said.values()])
+            for step in ("unpost", "unembed"):
+                await self._do(step, ids=list(said))
+        pairs = [(change.observation, gone) for change in changes for gone in change.gone]
+        if pairs:
+            heirs, gone = zip(*pairs, strict=True)
+            await self._do("take_in", heirs=list(heirs), gone=list(gone))
+            await self._do("delete", gone=list(gone))
+        await self._stand((change.observation, change.facts) for change in changes)
+        await self._index(said)
+
+    async def create(self, creates: Sequence[New]) -> int:
+        """Store new observations, and return how many."""
+        if not creates:
+            return 0
+        made = {new_id(): create for create in creates}
+        await self._do("create", ids=list(made), texts=[create.text for create in creates])
+        await self._stand((id_, create.facts) for id_, create in made.items())
+        await self._index({id_: (create.text, create.vector) for id_, create in made.items()})
+        return len(made)
+
+    async def mark(self, operation: UUID, done: set[UUID], passes: Mapping[UUID, int]) -> None:
+        """Mark facts as done in this scope, and wholly where none is left; tell their documents."""
+        ids = sorted(done)
+        counts = [passes.get(id_, 1) for id_ in ids]
+        for step in ("pass", "finish"):
+            await self._do(step, ids=ids, passes=counts)
+        event = history.Event(history.Act.CONSOLIDATION, operation)
+        for row in await self._rows("documents", ids=ids):
+            await history.record(self.connection, row["document"], event, self.now)
+
+    async def _stand(self, cited: Iterable[tuple[UUID, Sequence[UUID]]]) -> None:
+        """Let observations stand on facts too, with all that follows from that."""
+        pairs = [(observation, facts) for observation, facts in cited]
+        observations = [observation for observation, facts in pairs for _ in facts]
+        sources = [fact for _, facts in pairs for fact in facts]
+        await self._do("cite", observations=observations, sources=sources)
+        for step in ("weigh", "unname", "name"):
+            await self._do(step, ids=[observation for observation, _ in pairs])
+
+    async def _index(self, said: Mapping[UUID, tuple[str, np.ndarray]]) -> None:
+        """Store the search rows of observations."""
+        if not said:
+            return
+        rows = await self._rows("addresses", ids=list(said))
+        found = [_indexed(row["document"], said[row["id"]][0], row["mentioned_at"]) for row in rows]
+        vectors = np.stack([said[row["id"]][1] for row in rows])
+        shelf = self.shelf
+        await units.add_postings(self.connection, shelf.bank, shelf.audience, found)
+        await units.add_vectors(self.connection, shelf.bank, shelf.audience, shelf.model, found, vectors)
+
+    async def _do(self, name: str, **parameters: Any) -> None:
+        await execute(self.connection, f"observing.{name}", self._given(parameters))
+
+    async def _rows(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        return await fetch_all(self.connection, f"observing.{name}", self._given(parameters))
+
+    def _given(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        shelf = {**vars(self.shelf), "scope": list(self.shelf.scope)}
+        return {**shelf, "now": self.now, **parameters}
+
+
+def _indexed(document: int, text: str, said_at: datetime | None) -> Indexed:
+    """Return what an observation is found by."""
+    kind = FactType.OBSERVATION
+    return Indexed(document, 0, kind, text_hash(text), index_terms(text), form_of(text, said_at))

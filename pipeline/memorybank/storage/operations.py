@@ -112,7 +112,7 @@ async def submit(connection: Connection, operations: Sequence[NewOperation]) -> 
     except errors.ForeignKeyViolation as error:
         raise NotFound("the bank was deleted meanwhile") from error
     if any(not operation.rung and not operation.is_parent for operation in operations):
-        await _ring(connection)
+        await ring(connection)
 
 
 async def claim(connection: Connection, lease: Lease, worker: UUID, lease_seconds: float) -> Claim | None:
@@ -238,7 +238,7 @@ async def cancel(connection: Connection, bank: int, operation_id: UUID, viewer: 
         raise Conflict(f"Operation {operation_id} is {row['status']} and cannot be cancelled")
     await execute(connection, "operations.cancel_parts", {"id": operation_id, "at": clock.now()})
     await _roll_up(connection, operation_id if row["is_parent"] else row["parent"])
-    await _ring(connection)  # what waited for its serial keys
+    await ring(connection)  # what waited for its serial keys
     return Status.PROCESSING if row["status"] == Status.PROCESSING else Status.CANCELLED
 
 
@@ -259,7 +259,7 @@ async def retry(connection: Connection, bank: int, operation_id: UUID, viewer: V
         await execute(connection, "operations.reopen_parent", {"id": batch, "at": at})
     elif row["is_parent"]:
         raise Conflict(f"Operation {operation_id} has no part left to retry")
-    await _ring(connection)
+    await ring(connection)
     return tuple(part["id"] for part in queued)
 
 
@@ -304,7 +304,8 @@ async def _live_parts(connection: Connection, operation_id: UUID) -> bool:
     return bool(row["live"])
 
 
-async def _ring(connection: Connection) -> None:
+async def ring(connection: Connection) -> None:
+    """Tell workers to look, with the commit."""
     await fetch_row(connection, "operations.notify", {})
 
 
@@ -329,7 +330,7 @@ async def _settle(
     if (row["serial"] and settled.status.terminal) or (
         settled.status is Status.PENDING and settled.delay == 0
     ):
-        await _ring(connection)
+        await ring(connection)
     return settled.status
 
 

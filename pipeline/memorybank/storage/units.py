@@ -18,8 +18,7 @@ from memorybank.text.traits import Form
 POSITIONS = 1024
 #: Chunks that a document can have, so that every address is a PostgreSQL integer.
 MAX_ORDINAL = (2**31 - 1) // POSITIONS - 1
-#: The term under which every unit has one posting, with tf 1 and its length: counting it counts the bank, exactly and
-#: without a counter row that writers would wait for.
+#: The term under which every unit has one posting, with tf 1 and its length: by it a trigger counts the bank's units.
 EVERY_UNIT = 0
 #: A text's hash on the wire.
 _TEXT_HASH = "V16"
@@ -38,22 +37,25 @@ _POSTING = copying.row_type(
 
 
 @dataclass(frozen=True)
-class NewUnit:
-    """A fact to store, with its index terms: `terms` maps a term's hash to how often it stands in the text.
+class Indexed:
+    """What a unit is found by, at its address: `terms` maps a term's hash to how often it stands in the text."""
 
-    `statement` is the hash of what it says, of which time and place; `tags` are sorted, each once.
-    """
-
-    id: UUID
     document: int
-    chunk: UUID
     position: int
     fact_type: str
-    text: str
     text_hash: bytes
-    statement: bytes
     terms: Mapping[int, int]
     form: Form
+
+
+@dataclass(frozen=True)
+class NewUnit(Indexed):
+    """A fact to store. `statement`: the hash of what it says, of which time and place; `tags` are sorted, each once."""
+
+    id: UUID
+    chunk: UUID
+    text: str
+    statement: bytes
     context: str = ""
     place_name: str | None = None
     occurred_start: datetime | None = None
@@ -80,6 +82,11 @@ async def add(
     """Store facts with their postings."""
     records = [(unit.id, bank, audience_id, now, now, *_record(unit)) for unit in units]
     await copying.copy_records(connection, "units.copy", records)
+    await add_postings(connection, bank, audience_id, units)
+
+
+async def add_postings(connection: Connection, bank: int, audience_id: int, units: Sequence[Indexed]) -> None:
+    """Store the terms of units."""
     await copying.copy_rows(connection, "units.copy_postings", [_postings(bank, audience_id, units)])
 
 
@@ -88,7 +95,7 @@ async def add_vectors(
     bank: int,
     audience_id: int,
     model: int,
-    units: Sequence[NewUnit],
+    units: Sequence[Indexed],
     vectors: np.ndarray,
 ) -> None:
     """Store a vector for each unit: float (units, dimensions)."""
@@ -181,7 +188,7 @@ def _record(unit: NewUnit) -> tuple[Any, ...]:
     )
 
 
-def _postings(bank: int, audience_id: int, units: Sequence[NewUnit]) -> copying.Rows:
+def _postings(bank: int, audience_id: int, units: Sequence[Indexed]) -> copying.Rows:
     """Return one row for each unit and term, and one marker row for each unit, by which units are counted.
 
     `length` is the number of terms in the unit, repeats counted; at least 1.

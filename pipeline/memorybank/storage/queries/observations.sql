@@ -1,0 +1,108 @@
+-- name: pending
+-- audience: facts of all audiences, which the caller never mixes
+-- Facts that wait, the oldest first, with the scopes in which they are done. Those that only few may see wait for a fuller
+-- batch, or until they are old enough.
+SELECT u.id, u.audience_id AS audience, u.text, u.context, u.fact_type, u.occurred_start, u.occurred_end, u.mentioned_at,
+       u.mentioned_at_assumed, u.tags, u.observation_scopes AS scopes, u.created_at, u.proof_count, u.revision,
+       (SELECT coalesce(jsonb_agg(p.scope), '[]') FROM consolidation_pass p WHERE p.unit = u.id) AS done
+FROM memory_unit u JOIN audience a ON a.id = u.audience_id
+WHERE u.bank = %(bank)s AND u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL
+  AND u.fact_type <> 'observation' AND u.status = 'active'
+  AND (%(scopes)s::jsonb IS NULL OR EXISTS (
+      SELECT 1
+      FROM (SELECT array(SELECT jsonb_array_elements_text(one)) AS tags FROM jsonb_array_elements(%(scopes)s) AS one) AS asked
+      WHERE has_scope(u.tags, u.observation_scopes, asked.tags)
+        AND NOT EXISTS (SELECT 1 FROM consolidation_pass p WHERE p.unit = u.id AND p.scope = asked.tags)))
+  AND (a.kind = 'bank' OR u.created_at <= %(waited)s OR %(batch)s <= (
+      SELECT count(*) FROM (
+          SELECT 1 FROM memory_unit alike
+          WHERE alike.bank = u.bank AND alike.consolidated_at IS NULL AND alike.consolidation_failed_at IS NULL
+            AND alike.fact_type <> 'observation' AND alike.status = 'active' AND alike.audience_id = u.audience_id
+            AND alike.tags = u.tags AND alike.observation_scopes IS NOT DISTINCT FROM u.observation_scopes
+          LIMIT %(batch)s) AS full_batch))
+ORDER BY u.created_at, u.id
+LIMIT %(limit)s
+
+-- name: candidates
+-- audience: observations of one audience and scope, for facts of the same
+-- The nearest to each of these facts, those near to any first, each with its newest sources.
+WITH asked AS MATERIALIZED (
+    SELECT e.vector
+    FROM unnest(%(facts)s::uuid[]) AS fact (id)
+    CROSS JOIN LATERAL (SELECT u.document_number, u.position FROM memory_unit u
+                        WHERE u.id = fact.id AND u.audience_id = %(audience)s OFFSET 0) AS u
+    JOIN embedding e ON e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
+                        AND e.model = %(model)s
+), held AS MATERIALIZED (
+    SELECT u.id, e.vector
+    FROM memory_unit u
+    JOIN embedding e ON e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
+                        AND e.model = %(model)s
+    WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]
+      AND u.fact_type = 'observation' AND u.status = 'active'
+), near AS (
+    SELECT nearest.id, 1 - min(nearest.distance) AS nearness
+    FROM asked
+    CROSS JOIN LATERAL (SELECT held.id, held.vector <=> asked.vector AS distance FROM held
+                        ORDER BY held.vector <=> asked.vector LIMIT %(each)s) AS nearest
+    GROUP BY nearest.id
+)
+SELECT u.id, u.text, u.tags, u.proof_count, u.occurred_start, u.occurred_end, u.mentioned_at, near.nearness, cited.sources
+FROM near
+JOIN memory_unit u ON u.id = near.id AND u.audience_id = %(audience)s
+CROSS JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('id', f.id, 'text', f.text, 'occurred_start', f.occurred_start, 'occurred_end',
+                                        f.occurred_end, 'mentioned_at', f.mentioned_at)
+                     ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC) AS sources
+    FROM (SELECT f.* FROM observation_source s JOIN memory_unit f ON f.id = s.source
+          WHERE s.observation = u.id AND s.audience_id = %(audience)s AND f.audience_id = %(audience)s
+          ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC LIMIT %(sources)s) AS f) AS cited
+ORDER BY near.nearness DESC, u.id
+LIMIT %(limit)s
+
+-- name: twins
+-- audience: observations of one audience and scope, for texts made of facts of the same
+-- Observations so near to new texts that they may say the same.
+WITH held AS MATERIALIZED (
+    SELECT u.id, u.text, e.vector
+    FROM memory_unit u
+    JOIN embedding e ON e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
+                        AND e.model = %(model)s
+    WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]
+      AND u.fact_type = 'observation' AND u.status = 'active'
+)
+SELECT asked.place - 1 AS place, held.id, held.text, 1 - (held.vector <=> asked.vector::halfvec) AS nearness
+FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS asked (vector, place)
+JOIN held ON held.vector <=> asked.vector::halfvec <= 1 - %(threshold)s
+ORDER BY place, nearness DESC, held.id
+
+-- name: count
+-- audience: observations of one audience and scope
+-- How many there are.
+SELECT count(*) AS observations FROM memory_unit u
+WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]
+  AND u.fact_type = 'observation' AND u.status = 'active'
+
+-- name: scopes
+-- Scopes with visible observations, the fullest first.
+SELECT u.tags, count(*) AS observations
+FROM memory_unit u
+WHERE u.bank = %(bank)s AND u.fact_type = 'observation' AND u.status = 'active'
+  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+GROUP BY u.tags
+ORDER BY observations DESC, u.tags
+
+-- name: sources
+-- The facts that an observation stands on, the newest first, each with the state of the observation that it joined.
+SELECT f.id, f.text, f.fact_type, f.context, f.occurred_start, f.mentioned_at, s.version
+FROM observation_source s JOIN memory_unit f ON f.id = s.source
+WHERE s.observation = %(id)s
+  AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR f.audience_id = ANY(%(audiences)s::bigint[]))
+ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC
+
+-- name: versions
+-- What an observation said before, the newest first.
+SELECT v.* FROM observation_version v JOIN memory_unit u ON u.id = v.observation
+WHERE v.observation = %(id)s AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+ORDER BY v.version DESC
