@@ -130,10 +130,7 @@ class OnnxMiniLM:
         # The session may read the mapped file for as long as it lives, so the views must live too.
         self._tensors, self._session = session(graph, tensors, threads or default_threads())
         _give_memory_back()
-        tokenizer = importlib.import_module("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(self.max_tokens)
-        self._tokenizer = tokenizer
+        self._tokenizer = load_tokenizer(folder / "tokenizer.json", self.max_tokens)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 (texts, 384), every row of L2 norm 1."""
@@ -194,27 +191,41 @@ def _give_memory_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _runtime() -> Any:
+def load_tokenizer(path: Path, max_tokens: int) -> Any:
+    """Return a tokenizer that cuts at `max_tokens` and does not pad."""
+    tokenizer = importlib.import_module("tokenizers").Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def runtime() -> Any:
     """Load onnxruntime. Its published builds report usage to their maker, unless told before they are loaded."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     return importlib.import_module("onnxruntime")
 
 
-def session(graph: bytes, tensors: Mapping[str, np.ndarray], threads: int) -> tuple[list[Any], Any]:
-    """Return the values that the session reads, and the session over a graph without weights."""
-    runtime = _runtime()
-    options = runtime.SessionOptions()
+def session_options(threads: int) -> Any:
+    """Return how a model runs here: `threads` of one forward pass, no idle ones that spin, no memory kept."""
+    library = runtime()
+    options = library.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     # Constants are folded; nothing is fused beyond what the graph says.
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.graph_optimization_level = library.GraphOptimizationLevel.ORT_ENABLE_BASIC
     # An arena would keep the largest batch ever seen; idle threads that spin would eat the cores of the
     # event loop.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def session(graph: bytes, tensors: Mapping[str, np.ndarray], threads: int) -> tuple[list[Any], Any]:
+    """Return the values that the session reads, and the session over a graph without weights."""
+    library, options = runtime(), session_options(threads)
     # Only what the graph names may be given to it.
     named = {name: data for name, data in tensors.items() if name.encode() in graph}
-    values = [runtime.OrtValue.ortvalue_from_numpy(data) for data in named.values()]
+    values = [library.OrtValue.ortvalue_from_numpy(data) for data in named.values()]
     options.add_external_initializers(list(named), values)
-    return values, runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return values, library.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -27,8 +27,8 @@ class Fault:
 
     Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters; with `fresh` only the
     first request about something, none with turns that were added to it.
-    `seconds`: of retry-after. `text`: the content, for the kind "says". `endpoint`: the embeddings know only the
-    kinds that are HTTP errors.
+    `seconds`: of retry-after. `text`: the content, for the kind "says". `endpoint`: embeddings and rerank
+    know only the kinds that are HTTP errors.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Fault:
     fresh: bool = False
     seconds: float = 0.0
     text: str = ""
-    endpoint: Literal["chat", "embeddings"] = "chat"
+    endpoint: Literal["chat", "embeddings", "rerank"] = "chat"
 
     def __post_init__(self) -> None:
         """Refuse a name that means nothing."""
@@ -47,7 +47,8 @@ class Fault:
 
     def fits(self, body: Body) -> bool:
         """Say whether this call goes wrong in this way."""
-        if self.endpoint != ("embeddings" if "input" in body else "chat"):
+        asked = "embeddings" if "input" in body else "rerank" if "documents" in body else "chat"
+        if self.endpoint != asked:
             return False
         user = user_text(body)
         about = (self.when is None or self.when in user) and len(user) > self.longer_than

@@ -157,6 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._chat(body)
         elif self.path.endswith("/embeddings"):
             self._embed(body)
+        elif self.path.endswith("/rerank"):
+            self._rerank(body)
         else:
             self._control(self.path.removeprefix("/"), body)
 
@@ -219,6 +221,22 @@ class _Handler(BaseHTTPRequestHandler):
         usage = {"prompt_tokens": prompt, "total_tokens": prompt}
         self._send(200, {"object": "list", "data": data, "model": body.get("model"), "usage": usage})
 
+    def _rerank(self, body: Body) -> None:
+        """Score each text by the share of the question's words that it holds, the best first."""
+        state = self.server.state
+        fault = state.received(body)
+        state.wait_at_gate()
+        if fault:
+            failed = wrong(fault, Said("rerank", ""), body)
+            self._send(failed.status, {"error": failed.error}, failed.headers)
+            return
+        state.count("rerank", sum(map(tokens, body["documents"])), 0)
+        asked = _words(body["query"])
+        shares = [len(asked & _words(text)) / len(asked) for text in body["documents"]]
+        results = [{"index": index, "relevance_score": share} for index, share in enumerate(shares)]
+        results.sort(key=lambda result: -result["relevance_score"])
+        self._send(200, {"id": "rerank-scripted", "results": results, "usage": {"total_tokens": 1}})
+
     def _control(self, verb: str, body: Body) -> None:
         state = self.server.state
         match verb:
@@ -275,6 +293,10 @@ class _Server(ThreadingHTTPServer):
 def tokens(text: str) -> int:
     """Return about how many tokens a text has."""
     return (len(text) + TOKEN_CHARACTERS - 1) // TOKEN_CHARACTERS
+
+
+def _words(text: str) -> set[str]:
+    return set(text.casefold().replace("?", " ").replace(".", " ").split())
 
 
 class ScriptedLLM:
