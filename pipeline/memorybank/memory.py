@@ -32,7 +32,7 @@ from memorybank.retain.screening import Screen
 from memorybank.retain.stage import Retained, Submitted
 from memorybank.retain.staging import TEXT_NOT_KEPT
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
-from memorybank.storage import banks, documents, forget, llm_calls, operations
+from memorybank.storage import banks, clearing, consolidations, documents, forget, llm_calls, operations
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
@@ -151,6 +151,12 @@ class MemoryBank:
         """Claim nothing more, and end running rounds soon."""
         self._worker.drain()
 
+    async def catch_up(self) -> int:
+        """Queue the consolidation of facts that nobody queued, in all banks; return in how many."""
+        async with self.database.transaction() as connection:
+            wait = self.settings.consolidation.max_wait_seconds
+            return await consolidations.sweep(connection, self.settings.bank, wait)
+
     async def _finish(self, bank: int, operation_id: UUID) -> TokenUsage:
         """Work on an operation until it has ended, here or in a worker that was quicker; return what its models used.
 
@@ -216,14 +222,19 @@ class MemoryBank:
 
     async def clear(self, bank_id: str, fact_type: str | None, viewer: Viewer) -> int:
         """Forget all memories of a bank, or of one type; its profile and configuration stay."""
-        async with self.changing(bank_id) as (connection, bank):
+        async with self.revising(bank_id) as (connection, bank):
             return await forget.clear(connection, bank.id, fact_type, viewer, clock.now())
+
+    async def clear_observations_of(self, bank_id: str, memory: UUID, viewer: Viewer) -> int:
+        """Delete what was learned from a memory, which stays, and return how many that were; raises NotFound."""
+        async with self.revising(bank_id) as (connection, bank):
+            return await clearing.clear_of(connection, bank.id, memory, viewer, clock.now())
 
     # --- documents ---
 
     async def delete_document(self, bank_id: str, document_id: str, viewer: Viewer) -> int:
         """Forget a document with all that came from it and return how many units that were; raises NotFound."""
-        async with self.changing(bank_id) as (connection, bank):
+        async with self.revising(bank_id) as (connection, bank):
             deleted = await documents.delete(connection, bank.id, normalize(document_id), viewer)
         if deleted is None:
             raise NotFound(f"Document '{document_id}' not found")
@@ -242,7 +253,7 @@ class MemoryBank:
     ) -> None:
         """Replace the tags of a document and of all its facts; raises NotFound, and InvalidInput for a wrong tag."""
         cleaned, stored = intake.labels(tags, ("body", "tags")), normalize(document_id)
-        async with self.changing(bank_id) as (connection, bank):
+        async with self.revising(bank_id) as (connection, bank):
             screen = Screen.of(self.config_of(bank).memory_defense, self.settings.retain.mask_secrets)
             masked = tuple(dict.fromkeys(map(screen.text, cleaned)))
             if not await documents.set_tags(connection, bank.id, stored, masked, viewer, clock.now()):
@@ -261,6 +272,13 @@ class MemoryBank:
         """Give a connection in a transaction, and the bank; raises NotFound."""
         async with self.database.transaction() as connection:
             yield connection, await banks.get(connection, _stored_id(bank_id))
+
+    @asynccontextmanager
+    async def revising(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
+        """Do the same for a change of what is remembered: where facts wait after it, their consolidation is queued."""
+        async with self.changing(bank_id) as (connection, bank):
+            yield connection, bank
+            await consolidations.queue_backlog(connection, bank.id, self.config_of(bank))
 
     async def _in_bank(self, bank_id: str, write: Callable[[Bank, int], Awaitable[T]]) -> T:
         """Write to a bank; one that is deleted between being found and being written to is made anew."""

@@ -129,8 +129,9 @@ class ReflectSettings(Section):
 
 
 class ConsolidationSettings(Section):
-    """Consolidation's model; what it does is set per bank."""
+    """Consolidation's model and patience; what it does is set per bank."""
 
+    max_wait_seconds: float = Field(ge=0)
     llm: StageLlm
 
 

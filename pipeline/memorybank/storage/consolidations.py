@@ -12,6 +12,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from memorybank import clock
+from memorybank.errors import NotFound
 from memorybank.ids import new_id
 from memorybank.settings import BankConfig
 from memorybank.storage import operations
@@ -60,6 +61,15 @@ async def queue(connection: Connection, bank: int, scopes: Sequence[Scope] | Non
         return Queued(made["id"])
     waiting = waiting or await fetch_one(connection, "consolidations.waiting", parameters)
     return Queued(waiting["id"], deduplicated=True) if waiting else None
+
+
+async def ask(connection: Connection, bank: int, scopes: Sequence[Scope] | None = None) -> Queued:
+    """Do the same, waiting for a bank that is being changed; first in its transaction. Raises NotFound."""
+    await operations.hold_bank(connection, [bank])
+    queued = await queue(connection, bank, scopes)
+    if queued is None:
+        raise NotFound("the bank was deleted meanwhile")
+    return queued
 
 
 async def queue_backlog(connection: Connection, bank: int, config: BankConfig) -> None:

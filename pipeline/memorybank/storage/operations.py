@@ -104,7 +104,7 @@ async def submit(connection: Connection, operations: Sequence[NewOperation]) -> 
         }
         for operation in sorted(operations, key=lambda operation: not operation.is_parent)
     ]
-    await fetch_all(connection, "operations.hold_bank", {"banks": [one.bank for one in operations]})
+    await hold_bank(connection, [one.bank for one in operations])
     try:
         await execute_many(connection, "operations.insert", rows)
     except errors.UniqueViolation as error:
@@ -113,6 +113,11 @@ async def submit(connection: Connection, operations: Sequence[NewOperation]) -> 
         raise NotFound("the bank was deleted meanwhile") from error
     if any(not operation.rung and not operation.is_parent for operation in operations):
         await ring(connection)
+
+
+async def hold_bank(connection: Connection, banks: Sequence[int]) -> None:
+    """Keep banks from being deleted until the transaction ends."""
+    await fetch_all(connection, "operations.hold_bank", {"banks": list(banks)})
 
 
 async def claim(connection: Connection, lease: Lease, worker: UUID, lease_seconds: float) -> Claim | None:

@@ -4,7 +4,26 @@ Routes are matched in the order of these imports. The greedy paths (`documents`)
 no other module uses.
 """
 
-from memorybank.serve.actions import banks, documents, entities, files, memories, operations, preview
+from memorybank.serve.actions import (
+    banks,
+    documents,
+    entities,
+    files,
+    memories,
+    observations,
+    operations,
+    preview,
+)
 from memorybank.serve.calls import CALLS
 
-__all__ = ["CALLS", "banks", "documents", "entities", "files", "memories", "operations", "preview"]
+__all__ = [
+    "CALLS",
+    "banks",
+    "documents",
+    "entities",
+    "files",
+    "memories",
+    "observations",
+    "operations",
+    "preview",
+]

@@ -8,7 +8,7 @@ from fastapi import Query
 from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
-from memorybank.model import UnitStatus, chunk_id
+from memorybank.model import FactType, UnitStatus, chunk_id
 from memorybank.serve.actions.translate import (
     recall_query,
     recall_response,
@@ -27,6 +27,7 @@ from memorybank.serve.http.schemas.memories import (
     RetainRequest,
     RetainResponse,
 )
+from memorybank.serve.http.schemas.observations import SourceMemory
 from memorybank.serve.http.schemas.recall import (
     RecallRequest,
     RecallResponse,
@@ -34,7 +35,7 @@ from memorybank.serve.http.schemas.recall import (
     ReflectResponse,
 )
 from memorybank.serve.http.schemas.wire import DeleteResponse, stamp
-from memorybank.storage import listings
+from memorybank.storage import listings, observations
 from memorybank.storage.queries import Row
 
 #: The contract's words for a memory's state, and ours.
@@ -104,8 +105,27 @@ async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id
     unit = uuid_of(memory_id, "memory_id")
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_memory(connection, bank.id, viewer, unit)
+        sources = await observations.sources(connection, unit, viewer)
     more = {name: row[name] for name in ("entities", "mentioned_in")}
+    if row["fact_type"] == FactType.OBSERVATION:
+        more |= _evidence(sources)
     return MemoryUnitResponse(**_shared(bank_id, row), **more, type=row["fact_type"])
+
+
+def _evidence(sources: list[Row]) -> dict[str, Any]:
+    """Return the fields of an observation that say what it stands on."""
+    stated = [
+        SourceMemory(
+            id=str(source["id"]),
+            text=source["text"],
+            type=source["fact_type"],
+            context=source["context"],
+            occurred_start=stamp(source["occurred_start"]),
+            mentioned_at=stamp(source["mentioned_at"]),
+        )
+        for source in sources
+    ]
+    return {"history": [], "source_memory_ids": [one.id for one in stated], "source_memories": stated}
 
 
 @call("DELETE", BANK + "/memories")
@@ -148,7 +168,7 @@ def _list_item(bank_id: str, row: Row) -> dict[str, Any]:
         "consolidated_at": stamp(row["consolidated_at"]),
         "consolidation_failed_at": stamp(row["consolidation_failed_at"]),
         "updated_at": stamp(row["updated_at"]),
-        "source_memory_ids": [],
+        "source_memory_ids": [str(source) for source in row["source_memory_ids"]],
     }
 
 

@@ -41,7 +41,7 @@ CROSS JOIN LATERAL (
     FROM (SELECT u.chunk
           FROM unit_entity ue
           CROSS JOIN LATERAL (SELECT u.chunk FROM memory_unit u
-                              WHERE u.id = ue.unit AND u.audience_id = %(audience_id)s OFFSET 0) AS u
+                              WHERE u.id = ue.unit AND u.audience_id = %(audience_id)s AND u.chunk IS NOT NULL OFFSET 0) AS u
           WHERE ue.entity = asked.entity ORDER BY ue.unit DESC LIMIT 16) AS named) AS last
 CROSS JOIN LATERAL (
     SELECT array_agg(DISTINCT other.entity) AS entities
@@ -53,20 +53,22 @@ CROSS JOIN LATERAL (
 
 -- name: of_documents
 -- audience: the caller has locked these documents and deletes them under the viewer
--- Names in documents, for pruning.
+-- Names in documents and in what stands on them, for pruning.
 SELECT DISTINCT ue.entity
 FROM unnest(%(numbers)s::integer[]) AS asked (number)
 CROSS JOIN LATERAL said_in(asked.number) AS said (unit)
-JOIN unit_entity ue ON ue.unit = said.unit
+LEFT JOIN observation_source s ON s.source = said.unit
+JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
 
 -- name: of_chunks
 -- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
--- Names that facts of these chunks mention, for pruning.
+-- Names that facts of these chunks, and what stands on them, mention, for pruning.
 SELECT DISTINCT ue.entity
 FROM (SELECT u.id AS unit FROM memory_unit u WHERE u.chunk = ANY(%(chunks)s::uuid[])
       UNION
       SELECT m.unit FROM unit_mention m WHERE m.chunk = ANY(%(chunks)s::uuid[])) AS said
-JOIN unit_entity ue ON ue.unit = said.unit
+LEFT JOIN observation_source s ON s.source = said.unit
+JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
 
 -- name: hold
 -- Entities that exist, kept from being pruned, locked in key order: others of the same names too, for they are few.

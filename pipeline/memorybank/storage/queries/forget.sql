@@ -5,9 +5,11 @@ WHERE d.bank = %(bank)s AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::
 ORDER BY d.number FOR UPDATE
 
 -- name: named
--- The entities that the memories to be forgotten mention.
+-- The entities that the memories to be forgotten mention, and what stands on them.
 SELECT DISTINCT ue.entity
-FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit
+FROM memory_unit u
+LEFT JOIN observation_source s ON s.source = u.id AND s.audience_id = u.audience_id
+JOIN unit_entity ue ON ue.unit IN (u.id, s.observation)
 WHERE u.bank = %(bank)s
   AND (%(fact_type)s::text IS NULL OR u.fact_type = %(fact_type)s)
   AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))

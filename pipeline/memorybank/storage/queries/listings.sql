@@ -23,7 +23,10 @@ WITH chosen AS MATERIALIZED (
     ORDER BY mentioned_at DESC NULLS LAST, created_at DESC, id DESC
     LIMIT %(limit)s OFFSET %(offset)s
 )
-SELECT counted.total, u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id) AS entities
+SELECT counted.total, u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id) AS entities,
+       array(SELECT s.source FROM observation_source s
+             WHERE s.observation = u.id AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[]))
+             ORDER BY s.source DESC) AS source_memory_ids
 FROM (SELECT count(*) AS total FROM chosen) AS counted
 LEFT JOIN page ON true
 LEFT JOIN memory_unit u ON u.id = page.id AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
@@ -119,7 +122,7 @@ WHERE (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
 LIMIT 1
 
 -- name: list_entities
--- Entities, the most mentioned first; counted from visible memories, never from a counter.
+-- Entities, the most mentioned first; counted from visible facts, never from a counter: an observation says nothing new.
 WITH chosen AS MATERIALIZED (
     SELECT ue.entity, count(*) AS mention_count,
            min(coalesce(u.occurred_start, u.mentioned_at, u.created_at)) AS first_seen,
@@ -127,7 +130,7 @@ WITH chosen AS MATERIALIZED (
     FROM (SELECT DISTINCT n.entity, n.unit FROM unit_entity n
           WHERE n.bank = %(bank)s AND (%(entity_id)s::uuid IS NULL OR n.entity = %(entity_id)s)) AS ue
     JOIN memory_unit u ON u.id = ue.unit
-    WHERE u.status = 'active'
+    WHERE u.status = 'active' AND u.fact_type <> 'observation'
       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
       AND tags_match(u.tags, %(tags)s::text[], %(tags_match)s)
     GROUP BY ue.entity

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from memorybank.serve.http.schemas.observations import SourceMemory
 from memorybank.serve.http.schemas.wire import (
     PageResponse,
     TaggedQuery,
@@ -123,7 +124,10 @@ class ClearQuery(BaseModel):
 
 
 class MemoryUnitResponse(WireResponse):
-    """One memory; `state` is valid or invalidated. `mentioned_in` names other documents that say it too."""
+    """One memory; `state` is valid or invalidated. `mentioned_in` names other documents that say it too.
+
+    The last three are of observations; `history` has a call of its own.
+    """
 
     id: str
     text: str
@@ -145,6 +149,9 @@ class MemoryUnitResponse(WireResponse):
     invalidation_reason: str | None = None
     invalidated_at: str | None = None
     edited_at: str | None = None
+    history: list[Any] | None = None
+    source_memory_ids: list[str] | None = None
+    source_memories: list[SourceMemory] | None = None
 
 
 class ListMemoryUnitsResponse(PageResponse[dict[str, Any]]):
