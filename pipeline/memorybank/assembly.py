@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from memorybank.audience import Viewer
+from memorybank.consolidate.stage import Consolidate
 from memorybank.errors import ModelMisconfigured
 from memorybank.llm import litellm_client
 from memorybank.llm.client import LanguageModel
@@ -44,6 +45,7 @@ class Parts:
 
     retain: Retain
     files: Files
+    consolidate: Consolidate
     recall: Recall
     reflect: Reflect
 
@@ -89,6 +91,9 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
         yield Parts(
             retain=retain,
             files=Files(retain, converter, settings.files),
+            consolidate=Consolidate(
+                database, embedder, _model_for(model, settings, "consolidation"), settings
+            ),
             recall=recall,
             reflect=Reflect(
                 RecallForReflect(recall), _model_for(model, settings, "reflect"), database, settings

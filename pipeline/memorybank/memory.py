@@ -64,6 +64,7 @@ class MemoryBank:
         self._handlers: Mapping[Kind, rounds.Handler] = {
             Kind.RETAIN: parts.retain.work,
             Kind.FILE_CONVERT_RETAIN: parts.files.work,
+            Kind.CONSOLIDATION: parts.consolidate.work,
         }
 
     @classmethod

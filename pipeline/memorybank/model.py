@@ -111,6 +111,16 @@ class TokenUsage:
         """Input plus output."""
         return self.input_tokens + self.output_tokens
 
+    def counts(self) -> dict[str, int]:
+        """Return the tokens by name, with their sum."""
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "total_tokens": self.total_tokens,
+            "cached_tokens": self.cached_tokens,
+            "thoughts_tokens": self.thoughts_tokens,
+        }
+
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
             self.input_tokens + other.input_tokens,

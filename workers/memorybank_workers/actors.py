@@ -21,3 +21,7 @@ def declare(broker: dramatiq.Broker, work: Work) -> None:
     @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.FILE_CONVERT_RETAIN.value)
     async def file_convert_retain(operation_id: str) -> None:
         await work(UUID(operation_id))
+
+    @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.CONSOLIDATION.value)
+    async def consolidation(operation_id: str) -> None:
+        await work(UUID(operation_id))

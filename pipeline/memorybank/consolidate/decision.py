@@ -58,10 +58,10 @@ class Create:
 
 @dataclass(frozen=True)
 class Change:
-    """An observation that gets facts, and mostly another text; `gone`: the observations that it takes in."""
+    """An observation that gets facts, mostly with another text (None: the same); `gone`: those that it takes in."""
 
     observation: UUID
-    text: str
+    text: str | None
     facts: tuple[UUID, ...]
     reason: str = ""
     gone: tuple[UUID, ...] = ()
@@ -74,6 +74,14 @@ class Decision:
     creates: tuple[Create, ...] = ()
     changes: tuple[Change, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def within(self, room: int | None) -> "Decision":
+        """Return it with no more new observations than there is room for; those that are left out are counted."""
+        over = 0 if room is None else len(self.creates) - max(0, room)
+        if over <= 0:
+            return self
+        counted = {**self.skipped, "scope_full": over}
+        return replace(self, creates=self.creates[:-over], skipped=counted)
 
 
 def decide(value: Mapping[str, Any], board: Board) -> Decision:
@@ -128,11 +136,9 @@ class _Table:
         """Return what came out; observations that no longer stand get what was created in their place."""
         for number, action in self.retired:
             self._replace(number, action)
-        room = len(self.creates) if self.board.room is None else max(0, self.board.room)
-        over = len(self.creates) - room
-        if over > 0:
-            self.skipped["scope_full"] += over
-        return Decision(tuple(self.creates[:room]), tuple(self.changes.values()), dict(self.skipped))
+        return Decision(tuple(self.creates), tuple(self.changes.values()), dict(self.skipped)).within(
+            self.board.room
+        )
 
     def _create(self, action: Action) -> None:
         facts = self._facts(action)
@@ -195,17 +201,18 @@ class _Table:
         """Join a change to those of the same observation: the last text stands, it was written knowing the others."""
         number = action.observation or 0
         shown = self._shown(number)
-        if said == shown.text:
+        is_new = said != shown.text
+        if not is_new:
             facts = self._not_opposed(said, facts)
         if not facts and not gone:
             return
-        before = self.changes.get(number)
-        ids = tuple(dict.fromkeys((*(before.facts if before else ()), *self._ids(facts))))
-        if before and said == shown.text:
-            said = before.text
-        gone = (*(before.gone if before else ()), *gone)
+        before = self.changes.get(number) or Change(shown.id, None, ())
         self.changes[number] = Change(
-            shown.id, said, ids, action.reason or (before.reason if before else ""), gone
+            shown.id,
+            said if is_new else before.text,
+            joined(before.facts, self._ids(facts)),
+            action.reason or before.reason,
+            (*before.gone, *gone),
         )
 
     def _not_opposed(self, said: str, facts: Sequence[Pending]) -> list[Pending]:
@@ -259,10 +266,15 @@ def without_twins(decision: Decision, twins: Sequence[Twin]) -> Decision:
         at = next((at for at, one in enumerate(made) if same(one.text, create.text)), None)
         if twin:
             stored = heirs.get(twin.id, twin.id)
-            before = changes.get(stored) or Change(stored, twin.text, (), "said again")
-            changes[stored] = replace(before, facts=tuple(dict.fromkeys((*before.facts, *create.facts))))
+            before = changes.get(stored) or Change(stored, None, (), "said again")
+            changes[stored] = replace(before, facts=joined(before.facts, create.facts))
         elif at is not None:
-            made[at] = replace(made[at], facts=tuple(dict.fromkeys((*made[at].facts, *create.facts))))
+            made[at] = replace(made[at], facts=joined(made[at].facts, create.facts))
         else:
             made.append(create)
     return replace(decision, creates=tuple(made), changes=tuple(changes.values()))
+
+
+def joined(facts: Sequence[UUID], others: Sequence[UUID]) -> tuple[UUID, ...]:
+    """Return both, each fact once."""
+    return tuple(dict.fromkeys((*facts, *others)))

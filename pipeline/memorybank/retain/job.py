@@ -10,7 +10,8 @@ import numpy as np
 
 from memorybank.audience import Viewer
 from memorybank.errors import Conflict, ModelError
-from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
+from memorybank.llm.embedding import Embedder, RemoteEmbedder
+from memorybank.llm.passages import passage_vectors
 from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.model import Bank
 from memorybank.operations import ERROR_SAMPLE, Outcome
@@ -20,7 +21,7 @@ from memorybank.retain.work import LOST, ChunkWork, Extraction, Extractor
 from memorybank.retain.writing import Done, Group, Written
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings
-from memorybank.storage import chunks, llm_calls, models, retains, units
+from memorybank.storage import chunks, llm_calls, models, retains
 from memorybank.storage.chunks import Counts, Pending
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
@@ -181,18 +182,15 @@ class Job:
 
     async def _with_vectors(self, done: Sequence[Done]) -> Group:
         """Return chunks with the vectors of their facts; texts that the bank has embedded before are not embedded."""
-        facts = [fact for one in done for fact in one.facts]
-        dimensions = self.embedder.dimensions
+        texts = [fact.text for one in done for fact in one.facts]
         async with self.database.connection() as connection:
             model = await self._model_number(connection)
-            hashes = list({fact.text_hash for fact in facts})
-            known = await units.known_vectors(connection, self.bank.id, model, hashes, dimensions)
-        missing = {fact.text_hash: fact.text for fact in facts if fact.text_hash not in known}
-        prefix = self.settings.embeddings.passage_prefix
-        fresh = await embed(self.embedder, [prefix + text for text in missing.values()])
-        known |= dict(zip(missing, fresh, strict=True))
-        rows = [known[fact.text_hash] for fact in facts]
-        return Group(done, np.stack(rows) if rows else np.empty((0, dimensions), np.float32), model)
+        home, prefix = (self.bank.id, model), self.settings.embeddings.passage_prefix
+        known = await passage_vectors(self.database, self.embedder, home, texts, prefix)
+        rows = [known[text] for text in texts]
+        return Group(
+            done, np.stack(rows) if rows else np.empty((0, self.embedder.dimensions), np.float32), model
+        )
 
     async def _model_number(self, connection: Connection) -> int:
         if self._model is None:
@@ -254,13 +252,7 @@ class Job:
             "chunks_unchanged": self.staged.unchanged,
             "documents_skipped": dict(self.staged.skipped),
             "llm_calls": calls,
-            "usage": {
-                "input_tokens": used.input_tokens,
-                "output_tokens": used.output_tokens,
-                "total_tokens": used.total_tokens,
-                "cached_tokens": used.cached_tokens,
-                "thoughts_tokens": used.thoughts_tokens,
-            },
+            "usage": used.counts(),
             "cost": used.cost,
         }
 

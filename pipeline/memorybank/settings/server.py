@@ -131,6 +131,7 @@ class ReflectSettings(Section):
 class ConsolidationSettings(Section):
     """Consolidation's model and patience; what it does is set per bank."""
 
+    attempts: int = Field(ge=1)
     max_wait_seconds: float = Field(ge=0)
     llm: StageLlm
 

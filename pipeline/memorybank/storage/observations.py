@@ -141,6 +141,20 @@ async def twins(connection: Connection, shelf: Shelf, vectors: np.ndarray, thres
     return [Twin(**row) for row in rows]
 
 
+async def alike(
+    connection: Connection, shelf: Shelf, facts: Sequence[UUID], openings: Sequence[str]
+) -> list[Pending]:
+    """Return the other facts of the audience, done or not, that state what these do, or open like this."""
+    parameters = {"facts": list(facts), "openings": list(openings), **_where(shelf)}
+    return [_pending(row) for row in await fetch_all(connection, "observations.alike", parameters)]
+
+
+async def standing_on(connection: Connection, shelf: Shelf, facts: Sequence[UUID]) -> list[Shown]:
+    """Return the observations of the scope that stand on any of these facts."""
+    parameters = {"facts": list(facts), "sources": SHOWN_SOURCES, **_where(shelf)}
+    return [_shown(row) for row in await fetch_all(connection, "observations.standing_on", parameters)]
+
+
 async def count(connection: Connection, shelf: Shelf) -> int:
     """Return how many observations a scope has."""
     return int((await fetch_row(connection, "observations.count", _where(shelf)))["observations"])

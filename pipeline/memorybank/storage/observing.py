@@ -53,11 +53,15 @@ class Changed:
 
 @dataclass(frozen=True)
 class Batch:
-    """What was decided on: facts as they were read, and in how many scopes each is consolidated in all."""
+    """What was decided on: facts as they were read, and in how many scopes each is consolidated in all.
+
+    `older`: facts that are cited too, and that no longer wait.
+    """
 
     shelf: Shelf
     facts: tuple[Pending, ...]
     passes: Mapping[UUID, int]
+    older: tuple[Pending, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ async def apply(
 ) -> Applied:
     """Write a decision and mark the facts of its batch; inside `Round.writing()`."""
     work = _Writing(connection, batch.shelf, now)
-    live = await work.live(batch.facts)
+    live = await work.live(batch.facts, batch.older)
     standing = await work.standing(decided.changes)
     creates = [(one, _refused(one.facts, live)) for one in decided.creates]
     changes = [
@@ -95,7 +99,9 @@ async def apply(
     await work.change(taken)
     created = await work.create([one for one, why in creates if not why])
     left = [(one.facts, why) for one, why in creates] + [(one.facts, why) for one, why in changes]
-    done = live.difference(*(facts for facts, why in left if why))
+    done = live.intersection(fact.id for fact in batch.facts).difference(
+        *(facts for facts, why in left if why)
+    )
     await work.mark(operation, done, batch.passes)
     return Applied(
         created=created,
@@ -134,15 +140,18 @@ class _Writing:
     shelf: Shelf
     now: datetime
 
-    async def live(self, facts: Sequence[Pending]) -> set[UUID]:
-        """Lock the facts that still wait as they were read.
+    async def live(self, facts: Sequence[Pending], older: Sequence[Pending] = ()) -> set[UUID]:
+        """Lock the facts that still wait, or are older, as they were read.
 
         Nobody deletes facts of the bank from here on, nor says these again, which would count them.
         """
         ids, bank, audience = [fact.id for fact in facts], self.shelf.bank, self.shelf.audience
         rows = await self._rows("statements", ids=ids)
         await mentions.beside(self.connection, bank, audience, [bytes(row["statement"]) for row in rows])
-        return {row["id"] for row in await self._rows("live", ids=ids, revisions=[f.revision for f in facts])}
+        every = [*facts, *older]
+        read = {"ids": [fact.id for fact in every], "revisions": [fact.revision for fact in every]}
+        rows = await self._rows("live", **read, waiting=[True] * len(facts) + [False] * len(older))
+        return {row["id"] for row in rows}
 
     async def standing(self, changes: Sequence[Changed]) -> set[UUID]:
         """Lock the observations that changes are about, and return those that still stand."""

@@ -143,9 +143,9 @@ def names(text: str) -> list[str]:
 
 def actions(user: str) -> list[dict[str, Any]]:
     """Return an update for a fact that an observation already says, a create for any other but greetings."""
-    seen = [(_words(row["text"]), row) for row in _rows("observations", user)]
+    seen = [(_words(row["text"]), row) for row in rows("observations", user)]
     decided = []
-    for row in _rows("new_facts", user):
+    for row in rows("new_facts", user):
         body = row["text"].split(": ", 1)[-1]
         if len(body.split()) < _GREETING_WORDS and _GREETING.match(body):
             continue
@@ -159,7 +159,8 @@ def actions(user: str) -> list[dict[str, Any]]:
     return decided
 
 
-def _rows(tag: str, user: str) -> list[dict[str, Any]]:
+def rows(tag: str, user: str) -> list[dict[str, Any]]:
+    """Return the JSON objects, one a line, inside the fences with this tag."""
     lines = (line for block in blocks(tag, user) for line in block.splitlines())
     return [json.loads(line) for line in lines if line.strip().startswith("{")]
 
@@ -175,8 +176,8 @@ def _shared(left: set[str], right: set[str]) -> float:
 def free_answer(user: str) -> str:
     """Return the `<facts>` nearest to the question, each with its id in brackets; else "I do not know."."""
     asked = _words(" ".join((*_QUESTION.findall(user), *blocks("question", user))))
-    rows = [(len(asked & _words(row["text"])), row) for row in _rows("facts", user)]
-    best = sorted((pair for pair in rows if pair[0]), key=lambda pair: -pair[0])[:QUOTED_FACTS]
+    found = [(len(asked & _words(row["text"])), row) for row in rows("facts", user)]
+    best = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])[:QUOTED_FACTS]
     return " ".join(f"{row['text']} [{row['id']}]" for _, row in best) or "I do not know."
 
 

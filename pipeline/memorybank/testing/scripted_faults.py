@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from memorybank.testing.scripted_answers import Body, Said, user_text
+from memorybank.testing.scripted_answers import CONSOLIDATION, Body, Said, user_text, wanted
+from memorybank.testing.scripted_decisions import BAD
 from memorybank.testing.scripted_gullible import obedient
 
 #: Words of JSON schema that some endpoints refuse.
@@ -26,7 +27,7 @@ class Fault:
     """One way to go wrong, for the next `times` fitting calls (None: always).
 
     Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters; with `fresh` only the
-    first request about something, none with turns that were added to it.
+    first request about something, none with turns that were added to it; of all these only each `every`-th.
     `seconds`: of retry-after. `text`: the content, for the kind "says". `endpoint`: embeddings and rerank
     know only the kinds that are HTTP errors.
     """
@@ -38,6 +39,8 @@ class Fault:
     fresh: bool = False
     seconds: float = 0.0
     text: str = ""
+    every: int = 1
+    met: int = 0
     endpoint: Literal["chat", "embeddings", "rerank"] = "chat"
 
     def __post_init__(self) -> None:
@@ -55,7 +58,10 @@ class Fault:
         asked_before = (
             self.fresh and body["messages"][-1]["role"] == "user" and len(body["messages"]) > FIRST_TURNS
         )
-        return self.times != 0 and about and not asked_before and _APPLIES[self.kind](body)
+        if self.times == 0 or not about or asked_before or not _APPLIES[self.kind](body):
+            return False
+        self.met += 1
+        return self.met % self.every == 0
 
     def use_up(self) -> None:
         """Count one call."""
@@ -198,6 +204,7 @@ _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
     "hang": lambda fault, said, body: Outcome(way="hang"),
     "drop": lambda fault, said, body: Outcome(way="drop"),
 }
+_SPECIAL |= {kind: lambda fault, said, body: _says(BAD[fault.kind](said.content, body)) for kind in BAD}
 KINDS = frozenset({*_ERRORS, *_CONTENTS, *_SPECIAL})
 
 
@@ -209,12 +216,20 @@ def _always(_body: Body) -> bool:
     return True
 
 
+def _decides(body: Body) -> bool:
+    return wanted(body)[0] == CONSOLIDATION
+
+
 #: Faults that only some requests run into.
-_APPLIES: dict[str, Callable[[Body], bool]] = dict.fromkeys(KINDS, _always) | {
-    "no_json_schema": lambda body: _format(body) == "json_schema",
-    "ignores_schema": lambda body: _format(body) != "text",
-    "no_json_object": lambda body: _format(body) != "text",
-    "no_keywords": lambda body: any(
-        word in json.dumps(body.get("response_format")) for word in _HARD_KEYWORDS
-    ),
-}
+_APPLIES: dict[str, Callable[[Body], bool]] = (
+    dict.fromkeys(KINDS, _always)
+    | dict.fromkeys(BAD, _decides)
+    | {
+        "no_json_schema": lambda body: _format(body) == "json_schema",
+        "ignores_schema": lambda body: _format(body) != "text",
+        "no_json_object": lambda body: _format(body) != "text",
+        "no_keywords": lambda body: any(
+            word in json.dumps(body.get("response_format")) for word in _HARD_KEYWORDS
+        ),
+    }
+)

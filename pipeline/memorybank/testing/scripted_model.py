@@ -1,4 +1,4 @@
-"""A language model inside the process: answers extraction by a function of the content, or raises on demand.
+"""A language model inside the process: answers by a function of the content, or of the facts, or raises on demand.
 
 Quicker than the scripted server, and without litellm: for tests of what a stage makes of answers and errors.
 """
@@ -11,8 +11,11 @@ from typing import Any
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
 from memorybank.model import TokenUsage
 from memorybank.settings import Stage
+from memorybank.testing.scripted_answers import CONSOLIDATION
+from memorybank.testing.scripted_decisions import right
 
 Answer = Callable[[str], Any]
+Decide = Callable[[str], Any]
 
 #: What every answer costs.
 USAGE = TokenUsage(10, 5, 0, 0, 0.001)
@@ -36,9 +39,13 @@ def one_fact_a_line(content: str) -> Any:
 
 @dataclass
 class ScriptedModel:
-    """`answer` gets the content and returns a value to send as JSON, a text to send, or an exception to raise."""
+    """`answer` gets the content and returns a value to send as JSON, a text to send, or an exception to raise.
+
+    `decide` does the same for consolidation, and gets what the user says.
+    """
 
     answer: Answer = one_fact_a_line
+    decide: Decide = right
     requests: list[ChatRequest] = field(default_factory=list)
     known: ModelProfile = field(default_factory=lambda: ModelProfile("scripted"))
 
@@ -49,7 +56,10 @@ class ScriptedModel:
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer a request and keep it."""
         self.requests.append(request)
-        said = _together([self.answer(content) for content in contents_of(request)])
+        if request.schema_name == CONSOLIDATION:
+            said = self.decide(request.user)
+        else:
+            said = _together([self.answer(content) for content in contents_of(request)])
         if isinstance(said, Exception):
             raise said
         return ChatReply(said if isinstance(said, str) else json.dumps(said), "", "stop", USAGE, "scripted")

@@ -76,6 +76,46 @@ FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS asked (vector, place)
 JOIN held ON held.vector <=> asked.vector::halfvec <= 1 - %(threshold)s
 ORDER BY place, nearness DESC, held.id
 
+-- name: alike
+-- audience: facts of one audience
+-- Facts that state what these do, or are lines that open alike (a key of a speaker): also those done before. They are read
+-- without a model only, and lines only where there are some, so no index is kept for them.
+SELECT u.id, u.audience_id AS audience, u.text, u.context, u.fact_type, u.occurred_start, u.occurred_end, u.mentioned_at,
+       u.mentioned_at_assumed, u.tags, u.observation_scopes AS scopes, u.created_at, u.proof_count, u.revision,
+       '[]'::jsonb AS done
+FROM memory_unit u
+WHERE u.id = ANY(
+        SELECT other.id FROM memory_unit f JOIN memory_unit other ON other.statement = f.statement
+        WHERE f.id = ANY(%(facts)s::uuid[]) AND other.status = 'active' AND f.audience_id = %(audience)s
+          AND other.audience_id = %(audience)s
+        UNION ALL
+        SELECT line.id FROM memory_unit line
+        WHERE cardinality(%(openings)s::text[]) > 0 AND line.bank = %(bank)s AND line.audience_id = %(audience)s
+          AND EXISTS (SELECT 1 FROM unnest(%(openings)s::text[]) AS opening
+                      WHERE starts_with(lower(line.text), lower(opening))))
+  AND u.id <> ALL(%(facts)s::uuid[]) AND u.bank = %(bank)s AND u.audience_id = %(audience)s
+  AND u.fact_type <> 'observation' AND u.status = 'active'
+ORDER BY u.id
+
+-- name: standing_on
+-- audience: observations of one audience and scope, for facts of the same
+-- The observations that stand on any of these facts, with their newest sources.
+SELECT u.id, u.text, u.tags, u.proof_count, u.occurred_start, u.occurred_end, u.mentioned_at, 1.0::float8 AS nearness,
+       cited.sources
+FROM memory_unit u
+CROSS JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('id', f.id, 'text', f.text, 'occurred_start', f.occurred_start, 'occurred_end',
+                                        f.occurred_end, 'mentioned_at', f.mentioned_at)
+                     ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC) AS sources
+    FROM (SELECT f.* FROM observation_source s JOIN memory_unit f ON f.id = s.source
+          WHERE s.observation = u.id AND s.audience_id = %(audience)s AND f.audience_id = %(audience)s
+          ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC LIMIT %(sources)s) AS f) AS cited
+WHERE u.id = ANY(SELECT s.observation FROM observation_source s
+                 WHERE s.source = ANY(%(facts)s::uuid[]) AND s.audience_id = %(audience)s)
+  AND u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]
+  AND u.fact_type = 'observation' AND u.status = 'active'
+ORDER BY u.id
+
 -- name: count
 -- audience: observations of one audience and scope
 -- How many there are.

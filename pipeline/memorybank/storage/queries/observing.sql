@@ -6,12 +6,14 @@ WHERE id = ANY(%(ids)s::uuid[]) AND audience_id = %(audience)s AND statement IS 
 
 -- name: live
 -- audience: the holder of a lease writes for one audience
--- Those of the facts that still wait as they were read, locked in one order.
+-- Those of the facts that are as they were read, and still wait where they did, locked in one order.
 SELECT u.id
-FROM memory_unit u JOIN unnest(%(ids)s::uuid[], %(revisions)s::integer[]) AS read (id, revision) ON read.id = u.id
+FROM memory_unit u JOIN unnest(%(ids)s::uuid[], %(revisions)s::integer[], %(waiting)s::boolean[])
+    AS read (id, revision, waits) ON read.id = u.id
 WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.revision = read.revision AND u.status = 'active'
-  AND u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM consolidation_pass p WHERE p.unit = u.id AND p.scope = %(scope)s::text[])
+  AND (NOT read.waits OR (
+      u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM consolidation_pass p WHERE p.unit = u.id AND p.scope = %(scope)s::text[])))
 ORDER BY u.id FOR NO KEY UPDATE OF u
 
 -- name: standing

@@ -1,0 +1,251 @@
+"""One round of consolidation: facts of a bank, batch by batch, each written as it is decided.
+
+Batches of one lane follow each other, lanes go side by side. A batch that fails is halved down to the fact that is at
+fault, which is marked. But where nothing at all is answered the model is at fault, and the round ends with its error.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memorybank import clock
+from memorybank.audience import Viewer
+from memorybank.consolidate.batching import Lane, batches, halves, lanes, taken
+from memorybank.consolidate.deciding import Decider, Verdict
+from memorybank.consolidate.decision import USELESS, Change, without_twins
+from memorybank.consolidate.scopes import scopes_of
+from memorybank.errors import (
+    ModelError,
+    ModelMalformed,
+    ModelRefused,
+    ModelTruncated,
+    ModelUnavailable,
+)
+from memorybank.llm.embedding import Embedder, RemoteEmbedder
+from memorybank.llm.passages import passage_vectors
+from memorybank.operations import Outcome
+from memorybank.rounds import Round
+from memorybank.settings import BankConfig, Settings
+from memorybank.storage import llm_calls, observations, observing, retains
+from memorybank.storage.observations import Pending, Scope, Shelf, Wait
+from memorybank.storage.observing import Batch, Changed, Decided, New
+from memorybank.storage.pool import Database
+from memorybank.storage.queries import Connection
+
+#: What a batch can fail by, where others may not. Any other error of a model the next one would meet too.
+OWN = (ModelMalformed, ModelTruncated, ModelRefused, ModelUnavailable)
+#: Texts whose vectors are as near as this may say the same (cosine).
+NEAR = 0.97
+#: Whole batches that may fail before anything is answered: with the next the model counts as broken.
+UNANSWERED = 1
+#: What counts in the progress have before the reason: of skipped actions, of facts without an answer.
+SKIPPED, FAILED = "skipped_", "failed_"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Facts that are decided on together; `whole`: no part of a batch that failed."""
+
+    facts: tuple[Pending, ...]
+    whole: bool = True
+
+
+@dataclass
+class Line:
+    """What is still to be decided in a lane."""
+
+    lane: Lane
+    waiting: deque[Part]
+
+
+@dataclass
+class Run:
+    """A round over a bank. `counts` adds up over all rounds of the operation; they are stored as its progress.
+
+    `wanted`: the scopes that were asked for, None for all; `model`: the number of the embedding model.
+    """
+
+    database: Database
+    embedder: Embedder | RemoteEmbedder
+    decider: Decider
+    settings: Settings
+    round: Round
+    config: BankConfig
+    wanted: Sequence[Scope] | None
+    model: int
+    counts: Counter[str]
+    answered: bool = False
+    failed_whole: int = 0
+    stuck: list[tuple[Lane, Pending, ModelError]] = field(default_factory=list)
+    stopped: ModelError | None = None
+    total: int = 0
+
+    async def consolidate(self) -> bool:
+        """Decide on facts that wait; returns whether more do. Raises what stops a round."""
+        before, size = self.processed, self.decider.batch
+        limit = taken(self.config.consolidation_max_memories_per_round, size)
+        wait = Wait(self.config.consolidation_llm_batch_size, self.settings.consolidation.max_wait_seconds)
+        async with self.database.connection() as connection:
+            facts = await observations.pending(connection, self.round.claim.bank, limit, wait, self.wanted)
+        lines = deque(
+            Line(lane, deque(map(Part, batches(inside, size))))
+            for lane, inside in lanes(facts, self.wanted).items()
+        )
+        self.total = before + sum(len(part.facts) for line in lines for part in line.waiting)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.config.consolidation_llm_parallelism):
+                group.create_task(self._work(lines))
+        await self._end_failures()
+        if self.stopped:
+            raise self.stopped
+        waits = len(facts) == limit or self.processed < self.total
+        return bool(lines) or (waits and self.processed > before)
+
+    async def _work(self, lines: deque[Line]) -> None:
+        """Take lines in turn until none is left or the round ends."""
+        while lines and not self.stopped and not self.round.over():
+            line = lines.popleft()
+            await self._decide(line, line.waiting.popleft())
+            if line.waiting:
+                lines.append(line)
+
+    async def _decide(self, line: Line, part: Part) -> None:
+        """Decide on one batch and write what was decided; one that fails is halved, at the end of its line."""
+        shelf = Shelf(self.round.claim.bank, line.lane.audience, line.lane.scope, self.model)
+        try:
+            verdict = await self.decider.decide(shelf, part.facts, whole=part.whole)
+        except OWN as error:
+            self._failed(line, part, error)
+        except ModelError as error:
+            self.stopped = self.stopped or error
+        else:
+            self.answered = True
+            await self._write(shelf, part.facts, verdict)
+
+    def _failed(self, line: Line, part: Part, error: ModelError) -> None:
+        """Divide a batch; where the second one of the round fails and nothing was answered, stop."""
+        self.failed_whole += part.whole
+        if not self.answered and self.failed_whole > UNANSWERED:
+            self.stopped = self.stopped or error
+        elif len(part.facts) > 1:
+            self.counts["batches_halved"] += 1
+            line.waiting.extend(Part(half, whole=False) for half in halves(part.facts))
+        else:
+            self.stuck.append((line.lane, part.facts[0], error))
+
+    async def _end_failures(self) -> None:
+        """Mark the facts that no answer could be had for; where it may be the provider's fault, stop instead."""
+        errors = [error for *_, error in self.stuck]
+        absent = next((error for error in errors if isinstance(error, ModelUnavailable)), None)
+        if errors and not self.answered and (self.stopped or absent):
+            self.stopped = self.stopped or absent
+            return
+        for lane, fact, error in self.stuck:
+            shelf = Shelf(self.round.claim.bank, lane.audience, lane.scope, self.model)
+            async with self.round.writing() as connection:
+                marked = await observing.mark_failed(connection, shelf, [fact], clock.now())
+                self.counts["facts_failed"] += len(marked)
+                self.counts[f"{FAILED}{error.code}"] += len(marked)
+                await self._report(connection)
+
+    async def _write(self, shelf: Shelf, facts: Sequence[Pending], verdict: Verdict) -> None:
+        """Write what was decided on facts, in one transaction with the marks that they are done."""
+        decision = verdict.decision
+        said = [one.text for one in decision.creates] + [one.text for one in decision.changes if one.text]
+        home, prefix = (shelf.bank, shelf.model), self.settings.embeddings.passage_prefix
+        vectors = await passage_vectors(self.database, self.embedder, home, said, prefix)
+        near = [vectors[create.text] for create in decision.creates]
+        if near:
+            async with self.database.connection() as connection:
+                twins = await observations.twins(connection, shelf, np.stack(near), NEAR)
+            decision = without_twins(decision, twins)
+        decided = Decided(
+            tuple(New(one.text, one.facts, vectors[one.text]) for one in decision.creates),
+            tuple(_changed(one, vectors) for one in decision.changes),
+        )
+        passes = {fact.id: len(scopes_of(fact.tags, fact.scopes)) for fact in facts}
+        batch = Batch(shelf, tuple(facts), passes, verdict.older)
+        async with self.round.writing() as connection:
+            operation = self.round.claim.lease.operation_id
+            applied = await observing.apply(connection, operation, batch, decided, clock.now())
+            self.counts["facts"] += len(applied.done)
+            self.counts["created"] += applied.created
+            self.counts["updated"] += applied.updated
+            self.counts["deleted"] += applied.deleted
+            for reason, count in (*decision.skipped.items(), *applied.skipped.items()):
+                self.counts[f"{SKIPPED}{reason}"] += count
+            await self._report(connection)
+
+    @property
+    def processed(self) -> int:
+        """Return for how many facts an answer was had or given up, over all rounds; a fact counts in each scope."""
+        return self.counts["facts"] + self.counts["facts_failed"]
+
+    async def _report(self, connection: Connection) -> None:
+        await self.round.report(connection, "consolidation", self.processed, self.total, **self.counts)
+
+    async def end(self) -> Outcome:
+        """Return the outcome where nothing waits any more; raises ModelError where no fact got an answer."""
+        result = await self._result()
+        said = list(self._losses())
+        if not said:
+            return Outcome(result=result)
+        message = "; ".join(said)
+        if not self.counts["facts"]:
+            async with self.round.writing() as connection:
+                await retains.set_result(connection, self.round.claim.lease.operation_id, result)
+            raise ModelError(message)
+        return Outcome(result=result, error_message=message)
+
+    def _losses(self) -> Iterator[str]:
+        """Say what was lost: facts without an answer, and actions that could not be taken."""
+        if failed := self.counts["facts_failed"]:
+            yield f"{failed} of {self.processed} facts could not be consolidated ({_listed(self._named(FAILED))})"
+        useless = Counter({reason: self.counts[f"{SKIPPED}{reason}"] for reason in USELESS})
+        if count := useless.total():
+            yield f"{count} actions of the model could not be taken ({_listed(+useless)})"
+
+    def _named(self, prefix: str) -> Counter[str]:
+        """Return the counts under a prefix, without it."""
+        return Counter(
+            {
+                name.removeprefix(prefix): count
+                for name, count in self.counts.items()
+                if name.startswith(prefix)
+            }
+        )
+
+    async def _result(self) -> dict[str, Any]:
+        """Return what the operation did, by number: the wire's names where it has one."""
+        claim = self.round.claim
+        async with self.database.connection() as connection:
+            # Its calls are of the audiences whose facts they were about.
+            calls, used = await llm_calls.spent(connection, claim.lease.operation_id, Viewer.operator())
+        return {
+            "observations_created": self.counts["created"],
+            "observations_updated": self.counts["updated"],
+            "observations_deleted": self.counts["deleted"],
+            "facts_consolidated": self.counts["facts"],
+            "facts_failed": self.counts["facts_failed"],
+            "failed_by_reason": self._named(FAILED),
+            "skipped_by_reason": self._named(SKIPPED),
+            "batches_halved": self.counts["batches_halved"],
+            "llm_calls": calls,
+            "usage": used.counts(),
+            "cost": used.cost,
+        }
+
+
+def _changed(change: Change, vectors: Mapping[str, np.ndarray]) -> Changed:
+    said = change.text
+    return Changed(
+        change.observation, change.facts, said, vectors[said] if said else None, change.reason, change.gone
+    )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
