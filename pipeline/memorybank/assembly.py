@@ -1,9 +1,11 @@
 """Puts the stages together from the settings: which model reads, which answers, which makes the vectors."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from memorybank.audience import Viewer
 from memorybank.consolidate.stage import Consolidate
@@ -13,6 +15,7 @@ from memorybank.llm.client import LanguageModel
 from memorybank.llm.embedding import GRAPHS, Embedder, OnnxMiniLM, RemoteEmbedder
 from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.litellm_client import LitellmModel
+from memorybank.llm.reranking import LitellmReranker, OnnxReranker, Reranker
 from memorybank.llm.retry import Patience
 from memorybank.model import Bank, Hit
 from memorybank.recall.query import Include, RecallQuery
@@ -28,6 +31,7 @@ from memorybank.settings import (
     STAGES,
     BankConfig,
     EmbeddingSettings,
+    RerankerSettings,
     Settings,
     Stage,
     stage_model,
@@ -84,7 +88,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     retain_model = stage_model(settings, "retain")
     patience = Patience(retain_model.backoff_seconds, retain_model.backoff_cap_seconds)
     asking = Asking(settings.retain.attempts, patience, retain_model.max_output_tokens)
-    recall = Recall(database, embedder, settings)
+    recall = Recall(database, embedder, settings, await _reranker(settings.reranker))
     retain = Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings)
     converter = Converter(settings.files, settings.retain.max_item_chars, settings.retain.recalled_tags)
     try:
@@ -106,6 +110,17 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
 def _model_for(model: LanguageModel, settings: Settings, stage: Stage) -> LanguageModel | None:
     """Return the model of a stage; None where the extractive engine does its work."""
     return None if stage_model(settings, stage).extractive else model
+
+
+async def _reranker(own: RerankerSettings) -> Reranker | None:
+    """Return the cross-encoder, ready to be asked; None where none is set."""
+    if own.provider == "local":
+        return await asyncio.to_thread(OnnxReranker, Path(own.model))
+    if own.provider == "litellm":
+        # Else the first question would wait for the import, and go without.
+        await litellm_client.import_library()
+        return LitellmReranker(own.model, own.base_url or None, own.api_key or None, own.timeout_seconds)
+    return None
 
 
 async def _embedder(own: EmbeddingSettings, database: Database) -> Embedder | RemoteEmbedder:

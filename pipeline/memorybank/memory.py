@@ -24,7 +24,7 @@ from memorybank.liveness import Worker
 from memorybank.model import Bank, FileUpload, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
 from memorybank.recall.query import RecallQuery
-from memorybank.recall.stage import RecallResult
+from memorybank.recall.run import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery
 from memorybank.retain import intake
 from memorybank.retain.preview import Preview, Wish, preview

@@ -74,7 +74,9 @@ SHAPES: dict[str, str] = {
     "ExtractionChunk": "text*: str, fact_count*: int",
     "TokenUsage": "input_tokens: int, output_tokens: int, total_tokens: int, cached_tokens: int, thoughts_tokens: int",
     "RecallResponse": "results*: [RecallResult], trace: obj?, entities: map<EntityStateResponse>?,"
-    " chunks: map<ChunkData>?, source_facts: map<RecallResult>?, source_facts_truncated: bool?",
+    " chunks: map<ChunkData>?, source_facts: map<RecallResult>?, source_facts_truncated: bool?,"
+    # Ours: what ran, and what should have and did not.
+    " stages: [str], left_out: map<str>?",
     "RecallResult": "id*: uuid, text*: str, type: str?, entities: [str]?, context: str?, occurred_start: time?,"
     " occurred_end: time?, mentioned_at: time?, document_id: str?, metadata: map<str>?, chunk_id: str?, tags: [str]?,"
     " source_fact_ids: [uuid]?, scores: RecallScores?",

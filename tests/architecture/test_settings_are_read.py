@@ -17,7 +17,6 @@ NOT_BUILT_YET = frozenset(
         "bank.reflect_source_facts_max_tokens",
         "bank.mcp_enabled_tools",
         "bank.audit_log_enabled",
-        "bank.enable_reranking",
         "bank.llm_gemini_safety_settings",
         "bank.recall_chunks_max_tokens",
         "bank.recall_include_chunks",

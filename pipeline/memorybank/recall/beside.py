@@ -1,5 +1,9 @@
-"""What comes beside the hits: the entities they mention and the chunks they were drawn from. Pure."""
+"""What comes beside the hits: the entities they mention, the chunks they were drawn from, what observations stand on.
 
+Pure.
+"""
+
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -68,3 +72,26 @@ def chunks(
         chosen[public] = ChunkText(public, text, chunk.ordinal, truncated=cost > left)
         left -= cost
     return chosen
+
+
+def source_facts(
+    observations: Iterable[Sequence[UUID]], facts: Mapping[UUID, Hit], total: int, each: int
+) -> tuple[dict[str, Hit], bool]:
+    """Return facts by id in the order of the observations that stand on them, and whether some had to be left out.
+
+    `total` tokens of text for all, `each` for one observation; a negative number is no limit. `facts` were read.
+    """
+    chosen: dict[str, Hit] = {}
+    left = math.inf if total < 0 else total
+    truncated = False
+    for sources in observations:
+        room = math.inf if each < 0 else each
+        for source in (source for source in sources if str(source) not in chosen):
+            fact = facts.get(source)
+            cost = text_tokens(fact.text) if fact else math.inf
+            if fact is None or cost > min(left, room):
+                truncated = True
+                continue
+            chosen[str(source)] = fact
+            left, room = left - cost, room - cost
+    return chosen, truncated

@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import ceil
 
 from memorybank.model import Budget, Hit
-from memorybank.settings import BankConfig
+from memorybank.settings import BankConfig, RerankerSettings
 from memorybank.text import count_tokens, cut_to_tokens
 
 #: Hits of a question are at most this many times its candidates: what several arms find is joined.
@@ -41,6 +41,16 @@ def candidates(config: BankConfig, budget: Budget, units: int) -> int:
     return HITS_PER_CANDIDATE * within
 
 
+def reranked(settings: RerankerSettings, budget: Budget) -> int:
+    """Return how many of the best units a reranker reads."""
+    by_budget = {
+        "low": settings.candidates_low,
+        "mid": settings.candidates_mid,
+        "high": settings.candidates_high,
+    }
+    return by_budget[budget]
+
+
 def page_size(max_tokens: int, mean_length: float) -> int:
     """Return how many units to fetch at a time, so that one page usually fills the budget."""
     return int(min(max(max_tokens / (TOKENS_PER_TERM * mean_length), PAGE_LEAST), PAGE_MOST))
@@ -65,8 +75,8 @@ def of_text(hit: Hit) -> int:
 class Packing:
     """Fills a budget with hits in rank order: what does not fit is skipped, what comes after it may still fit.
 
-    The best hit always comes, cut to the budget if it must be, unless not one character of it fits; nothing comes into a
-    budget of 0.
+    The best hit always comes, cut to the budget if it must be, unless not one character of it fits; nothing comes into
+    a budget of 0.
     """
 
     max_tokens: int

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from memorybank.model import Bank, FactType, Hit, Scores, chunk_id
 from memorybank.recall.query import MinScores
-from memorybank.storage.found import FoundUnit
+from memorybank.storage.found import FoundSource, FoundUnit
 from memorybank.text import fold
 
 #: By a table, which is faster than asking the enumeration for each hit.
@@ -14,8 +14,8 @@ _FACT_TYPES = {str(fact_type): fact_type for fact_type in FactType}
 ANY = MinScores()
 
 
-def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
-    """Return the hit of a unit."""
+def make(bank: Bank, unit: FoundUnit, scores: Scores, sources: Sequence[FoundSource] = ()) -> Hit:
+    """Return the hit of a unit; `sources`: the facts that an observation stands on."""
     chunk = None
     if unit.document_id is not None and unit.chunk_ordinal is not None:
         chunk = chunk_id(bank.bank_id, unit.document_id, unit.chunk_ordinal)
@@ -32,19 +32,19 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores) -> Hit:
         chunk_id=chunk,
         metadata=unit.metadata,
         tags=unit.tags,
-        source_fact_ids=unit.source_fact_ids,
+        source_fact_ids=tuple(source.id for source in sources),
     )
 
 
 def good_enough(scores: Scores, least: MinScores) -> bool:
-    """Return whether a hit reaches every least score that is asked for; a reranker counts only where one ran."""
+    """Return whether a hit reaches every least score that is asked for."""
     if least == ANY:
         return True
     pairs = (
         (least.final, scores.final),
         (least.semantic, -1.0 if scores.semantic is None else scores.semantic),
         (least.keyword, 0.0 if scores.keyword is None else scores.keyword),
-        (least.reranker if scores.reranker is not None else None, scores.reranker or 0.0),
+        (least.reranker, -1.0 if scores.reranker is None else scores.reranker),
     )
     return all(floor is None or value >= floor for floor, value in pairs)
 
@@ -69,9 +69,3 @@ class Distinct:
         new = like not in self._seen
         self._seen.add(like)
         return new
-
-
-def without_sources(hits: Sequence[Hit]) -> list[Hit]:
-    """Leave out facts that a returned observation was drawn from."""
-    covered = {source for hit in hits for source in hit.source_fact_ids}
-    return [hit for hit in hits if hit.id not in covered]

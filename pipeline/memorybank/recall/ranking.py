@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from memorybank.recall.arms import graph, lexical, semantic
 from memorybank.recall.arms.lexical import Bm25, Lexical
 from memorybank.recall.fusion import Weights
 from memorybank.recall.question import Question
-from memorybank.recall.relevance import descending, probability
+from memorybank.recall.relevance import probability
 from memorybank.recall.signals import Scene
 from memorybank.recall.space import Flags, Floats, Integers, Space
 from memorybank.storage.found import TYPE_BITS, Addresses, Gathered, Linked, Mentions, Tagged
@@ -49,7 +50,7 @@ class Scored:
     blend: Floats
     allowed: Flags | None
 
-    @property
+    @cached_property
     def relevance(self) -> Floats:
         """Absolute relevance of each unit, 0 to 1 (n,)."""
         return probability(self.cosine, self.lexical.coverage)
@@ -131,11 +132,6 @@ def best(scored: Scored, limit: int) -> Integers:
         cut = np.partition(scored.blend[candidates], len(candidates) - limit)[len(candidates) - limit]
         candidates = candidates[scored.blend[candidates] >= cut]
     return candidates[np.argsort(-scored.blend[candidates], kind="stable")][:limit]
-
-
-def finals(scored: Scored, ranked: Integers, floor: float = 0.0) -> Floats:
-    """Return the final score of each unit in rank order: absolute, in 0 to 1, never rising, never below `floor`."""
-    return descending(np.append(scored.relevance[ranked], floor))[:-1]
 
 
 def seeds(scored: Scored, count: int) -> tuple[Addresses, Floats]:

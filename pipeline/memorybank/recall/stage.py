@@ -2,13 +2,12 @@
 
 Read, embed (without the names of those who speak here), then one snapshot: gather, score, follow the graph, fetch page
 by page until the budget is full, and what is asked for beside the hits. No connection is held while the question is
-embedded. An arm that is too slow is left out, and the rest is asked again in a new snapshot.
+embedded or a reranker reads. An arm that is too slow is left out, and the rest is asked again in a new snapshot; a
+reranker that fails or is too slow leaves the order as it was.
 """
 
 import asyncio
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -17,25 +16,24 @@ import numpy as np
 
 from memorybank import clock
 from memorybank.audience import Viewer
-from memorybank.errors import ArmTooSlow, TimedOut
+from memorybank.errors import ArmTooSlow, ModelError, TimedOut
 from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.llm.embedding_queries import QueryVectors
-from memorybank.model import Bank, Hit, Scores
-from memorybank.recall import beside, budget, fusion, hits, question, ranking, trace
+from memorybank.llm.reranking import Reranker
+from memorybank.model import Bank, FactType, Hit, Scores
+from memorybank.recall import beside, budget, diversity, fusion, hits, question, ranking, rerank, trace
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
-from memorybank.recall.beside import ChunkText, EntityState
-from memorybank.recall.budget import Cost, Packing
-from memorybank.recall.hits import Distinct
+from memorybank.recall.budget import Cost
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
 from memorybank.recall.ranking import Asked, Scored
+from memorybank.recall.run import RERANKER, Found, Page, RecallResult, Run
 from memorybank.recall.signals import SPEAKER_UNITS
-from memorybank.recall.space import Floats, Integers
 from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import search
-from memorybank.storage.found import FoundUnit, Statistics
+from memorybank.storage.found import Addresses, Gathered, Statistics
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.search import Filter, Seeds, Wanted
@@ -45,75 +43,20 @@ from memorybank.tags import needed
 FILL_SHARE = 0.1
 #: Best hits from which the graph is followed.
 SEEDS = 10
-#: Arms of which one must answer: without both there is nothing to rank by.
-PILLARS = ("semantic", "bm25")
-
-
-@dataclass(frozen=True)
-class RecallResult:
-    """What a recall found; None for what was not asked for.
-
-    `stages` names what ran, `left_out` what should have and did not, and why.
-    """
-
-    hits: tuple[Hit, ...]
-    stages: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    entities: tuple[EntityState, ...] | None = None
-    chunks: Mapping[str, ChunkText] | None = None
-    source_facts: Mapping[str, Hit] | None = None
-    source_facts_truncated: bool | None = None
-    trace: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One question on its way: where it is asked, by whom, and how it was read."""
-
-    bank: Bank
-    config: BankConfig
-    viewer: Viewer
-    query: RecallQuery
-    question: Question
-    vector: np.ndarray[Any, Any]
-    cost: Cost
-    steps: Steps
-    left_out: dict[str, str] = field(default_factory=dict)
-
-    def has(self, arm: str) -> bool:
-        """Whether an arm takes part: the bank has it switched on, and it was not too slow."""
-        off = {
-            "temporal": not self.config.enable_temporal_retrieval,
-            "graph": not self.config.enable_graph_retrieval,
-        }
-        return arm not in self.left_out and not off.get(arm, False)
-
-    def leave_out(self, slow: ArmTooSlow) -> None:
-        """Go on without an arm; raises what stopped it where nothing would be left to rank by."""
-        self.left_out[slow.arm] = slow.message
-        if all(arm in self.left_out for arm in PILLARS):
-            raise slow
-
-
-@dataclass
-class _Found:
-    """What the pages brought: all ranked units that were looked at, the hits that fit, and chunks of the good enough."""
-
-    scored: Scored
-    packing: Packing
-    distinct: Distinct = field(default_factory=Distinct)
-    ranked: list[int] = field(default_factory=list)
-    units: list[FoundUnit] = field(default_factory=list)
-    chunks: list[UUID] = field(default_factory=list)
+#: Units that are scored on the event loop at most (1 ms); more are worth the way to a thread.
+LOOP_UNITS = 5_000
+#: Sources of observations that are read at most, those of the best ones: more than any budget of tokens holds.
+MOST_SOURCES = 500
 
 
 @dataclass
 class Recall:
-    """Recall over one database with one embedding model."""
+    """Recall over one database with one embedding model, and with a reranker where one is set."""
 
     database: Database
     embedder: Embedder | RemoteEmbedder
     settings: Settings
+    reranker: Reranker | None = None
 
     def __post_init__(self) -> None:
         own = self.settings.recall
@@ -151,18 +94,22 @@ class Recall:
             speaking = await self._speaking(bank, viewer, asked)
         with steps.step("embed_question"):
             vector = await self._vectors.of(asked.without(speaking))
-        run = _Run(bank, config, viewer, query, asked, vector, cost, steps)
+        run = Run(bank, config, viewer, query, asked, vector, cost, steps)
         while True:
             try:
                 return await self._answer(run)
             except ArmTooSlow as slow:
                 run.leave_out(slow)
 
-    async def _answer(self, run: _Run) -> RecallResult:
+    async def _answer(self, run: Run) -> RecallResult:
         async with self.database.snapshot() as connection:
-            scored, sizes = await self._score(connection, run)
-            found = await self._fetch(connection, run, scored, sizes)
-            return await self._result(connection, run, found, sizes)
+            found = await self._found(connection, run)
+            first = await self._page(connection, found, 0)
+            if self.reranker is None or not run.has(RERANKER) or not first.units:
+                return await self._rest(connection, found, first)
+        first = await self._reranked(run, self.reranker, first)
+        async with self.database.snapshot() as connection:
+            return await self._rest(connection, found, first)
 
     async def _speaking(self, bank: Bank, viewer: Viewer, asked: Question) -> frozenset[int]:
         """Return those whom the question names and who speak in the bank."""
@@ -171,13 +118,21 @@ class Recall:
         async with self.database.connection() as connection:
             return await search.speakers(connection, bank.id, viewer, asked.called, SPEAKER_UNITS)
 
-    async def _score(self, connection: Connection, run: _Run) -> tuple[Scored, Statistics]:
+    async def _found(self, connection: Connection, run: Run) -> Found:
+        """Score every unit, and rank the candidates."""
+        scored, sizes = await self._score(connection, run)
+        indices = ranking.best(scored, budget.candidates(run.config, run.query.budget, sizes.units))
+        size = budget.page_size(run.query.max_tokens, sizes.mean_length)
+        if self.reranker:
+            size = max(size, budget.reranked(self.settings.reranker, run.query.budget))
+        return Found(run, scored, sizes, indices, size)
+
+    async def _score(self, connection: Connection, run: Run) -> tuple[Scored, Statistics]:
         """Return every unit's scores, and the sizes of the bank."""
         with run.steps.step("gather"):
             gathered = await search.gather(connection, run.bank.id, run.viewer, self._wanted(run))
         with run.steps.step("score"):
-            asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
-            scored = self._fused(ranking.score(gathered, asked))
+            scored = self._fused(await self._scored(run, gathered))
         sizes = gathered.statistics
         if run.has("graph") and len(scored.space) and (sizes.has_entities or sizes.has_links):
             with run.steps.step("follow_graph"):
@@ -188,10 +143,16 @@ class Recall:
                 )
         return scored, sizes
 
+    async def _scored(self, run: Run, gathered: Gathered) -> Scored:
+        asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
+        if len(gathered.distances.addresses) <= LOOP_UNITS:
+            return ranking.score(gathered, asked)
+        return await asyncio.to_thread(ranking.score, gathered, asked)
+
     def _fused(self, scored: Scored) -> Scored:
         return ranking.by_ranks(scored) if self.settings.recall.fusion == "rrf" else scored
 
-    def _wanted(self, run: _Run) -> Wanted:
+    def _wanted(self, run: Run) -> Wanted:
         query, own = run.query, self.settings.recall
         tags = query.tag_filter
         window = run.question.window if run.has("temporal") else None
@@ -209,45 +170,60 @@ class Recall:
             filter=Filter(needed(tags)) if tags else None,
         )
 
-    async def _fetch(self, connection: Connection, run: _Run, scored: Scored, sizes: Statistics) -> _Found:
-        """Read ranked units page by page until the budget is full or the candidates are through."""
-        found = _Found(scored, Packing(run.query.max_tokens, run.cost))
-        indices = ranking.best(scored, budget.candidates(run.config, run.query.budget, sizes.units))
-        size = budget.page_size(run.query.max_tokens, sizes.mean_length)
-        floors = np.append(ranking.finals(scored, indices), 0.0)
-        for start in range(0, len(indices), size):
-            if start and found.packing.left <= FILL_SHARE * run.query.max_tokens:
-                break
-            page = indices[start : start + size]
-            with run.steps.step("fetch"):
-                addresses = scored.space.addresses(page)
-                units = await search.units(connection, run.bank.id, run.viewer, addresses)
+    async def _page(self, connection: Connection, found: Found, start: int) -> Page:
+        """Read the candidates from `start` on that make a page, and what observations among them stand on."""
+        run, indices = found.run, found.indices[start : start + found.size]
+        with run.steps.step("fetch"):
+            addresses = found.scored.space.addresses(indices)
+            units = await search.units(connection, run.bank.id, run.viewer, addresses)
+            if run.query.types is not None:
+                units = [unit for unit in units if unit.fact_type in run.query.types]
+            observations = [unit.id for unit in units if unit.fact_type == FactType.OBSERVATION]
+            if observations:
+                found.add_sources(await search.sources(connection, run.bank.id, run.viewer, observations))
+        return Page.of(found.scored, indices[[unit.place for unit in units]], units, start)
+
+    async def _reranked(self, run: Run, reranker: Reranker, page: Page) -> Page:
+        """Return the page with its best units in the order that they have with the reranker's scores."""
+        own = self.settings.reranker
+        texts = [rerank.document(unit) for unit in page.units[: budget.reranked(own, run.query.budget)]]
+        try:
+            with run.steps.step("rerank"):
+                async with asyncio.timeout(own.timeout_seconds):
+                    scores = await reranker.scores(run.question.text, texts)
+        except TimeoutError:
+            run.left_out[RERANKER] = f"it took more than {own.timeout_seconds:g} seconds"
+            return page
+        except ModelError as error:
+            run.left_out[RERANKER] = error.message
+            return page
+        return rerank.applied(page, scores, own.weight)
+
+    async def _rest(self, connection: Connection, found: Found, first: Page) -> RecallResult:
+        """Pack page by page until the budget is full or the candidates are through, and put the answer together."""
+        run, page, end = found.run, self._diverse(first), found.size
+        while True:
             with run.steps.step("pack"):
-                self._take(run, found, page, units, float(floors[start + len(page)]))
-        return found
+                found.take(page, end)
+            if end >= len(found.indices) or found.packing.left <= FILL_SHARE * run.query.max_tokens:
+                return await self._result(connection, found)
+            page, end = await self._page(connection, found, end), end + found.size
 
-    def _take(self, run: _Run, found: _Found, page: Integers, units: list[FoundUnit], floor: float) -> None:
-        """Pack what is good enough on one page."""
-        if run.query.types is not None:
-            units = [unit for unit in units if unit.fact_type in run.query.types]
-        ranked = page[[unit.place for unit in units]]
-        scores = _scores(found.scored, ranked, ranking.finals(found.scored, ranked, floor))
-        found.ranked.extend(ranked.tolist())
-        found.units.extend(units)
-        least = run.query.min_scores
-        good = [pair for pair in zip(units, scores, strict=True) if hits.good_enough(pair[1], least)]
-        found.chunks.extend(unit.chunk for unit, _ in good if unit.chunk)
-        chosen = (hits.make(run.bank, unit, score) for unit, score in good if found.distinct(unit))
-        found.packing.add(hits.without_sources(list(chosen)) if run.query.prefer_observations else chosen)
+    def _diverse(self, page: Page) -> Page:
+        strength = self.settings.recall.diversity
+        if not strength:
+            return page
+        return page.ordered(diversity.spread_out(page.worth, [unit.text for unit in page.units], strength))
 
-    async def _result(
-        self, connection: Connection, run: _Run, found: _Found, sizes: Statistics
-    ) -> RecallResult:
+    async def _result(self, connection: Connection, found: Found) -> RecallResult:
         """Read what is asked for beside the hits, and put the answer together."""
-        include, packed = run.query.include, found.packing.hits
-        states, chunks = None, None
+        run, include, packed = found.run, found.run.query.include, found.packing.hits
+        states, chunks, facts, truncated = None, None, None, None
         with run.steps.step("beside"):
-            units = [hit.id for hit in packed] if sizes.has_entities else []
+            sources = (
+                await self._sources(connection, found) if include.source_facts_max_tokens is not None else {}
+            )
+            units = [hit.id for hit in (*packed, *sources.values())] if found.sizes.has_entities else []
             mentioned = await search.entities(connection, run.bank.id, units) if units else []
             packed = beside.named(packed, mentioned)
             if include.entities_max_tokens is not None:
@@ -255,36 +231,50 @@ class Recall:
             if include.chunks_max_tokens is not None:
                 texts = await search.chunks(connection, run.bank.id, run.viewer, found.chunks)
                 chunks = beside.chunks(run.bank, found.chunks, texts, include.chunks_max_tokens)
-        with_sources = include.source_facts_max_tokens is not None
+            if include.source_facts_max_tokens is not None:
+                facts, truncated = beside.source_facts(
+                    [hit.source_fact_ids for hit in packed],
+                    {hit.id: hit for hit in beside.named(list(sources.values()), mentioned)},
+                    include.source_facts_max_tokens,
+                    include.source_facts_max_tokens_per_observation,
+                )
         return RecallResult(
             hits=tuple(packed),
-            stages=tuple(arm for arm in found.scored.arms if run.has(arm)),
+            stages=found.stages,
             left_out=run.left_out,
             entities=states,
             chunks=chunks,
-            source_facts={} if with_sources else None,
-            source_facts_truncated=False if with_sources else None,
-            trace=self._trace(run, found, packed) if run.query.trace else None,
+            source_facts=facts,
+            source_facts_truncated=truncated,
+            trace=self._trace(found, packed) if run.query.trace else None,
         )
 
-    def _trace(self, run: _Run, found: _Found, packed: list[Hit]) -> dict[str, Any]:
+    async def _sources(self, connection: Connection, found: Found) -> dict[UUID, Hit]:
+        """Read the facts that the observations among the hits stand on, those of the best ones first."""
+        wanted = found.sources_of_hits()[:MOST_SOURCES]
+        if not wanted:
+            return {}
+        run = found.run
+        addresses = Addresses(
+            np.array([source.document for source in wanted]), np.array([source.position for source in wanted])
+        )
+        units = await search.units(connection, run.bank.id, run.viewer, addresses)
+        return {unit.id: hits.make(run.bank, unit, Scores(0.0)) for unit in units}
+
+    def _trace(self, found: Found, packed: list[Hit]) -> dict[str, Any]:
+        run, page = found.run, Page.joined(found.pages)
         told = Told(
-            run.query,
-            run.question,
-            run.vector,
-            found.scored,
-            np.array(found.ranked, np.int64),
-            found.units,
-            packed,
-            run.left_out,
+            query=run.query,
+            question=run.question,
+            vector=run.vector,
+            scored=found.scored,
+            ranked=page.ranked,
+            place=page.place,
+            worth=page.worth,
+            reranked=page.reranked,
+            units=page.units,
+            hits=packed,
+            stages=found.stages,
+            left_out=run.left_out,
         )
         return trace.build(told, run.steps)
-
-
-def _scores(scored: Scored, ranked: Integers, finals: Floats) -> list[Scores]:
-    """Return the scores of ranked units; an arm that did not see a unit has none."""
-    cosines, keywords = scored.space.cosine[ranked].tolist(), scored.lexical.keyword[ranked].tolist()
-    return [
-        Scores(final, None if math.isnan(cosine) else cosine, keyword if keyword > 0 else None)
-        for final, cosine, keyword in zip(finals.tolist(), cosines, keywords, strict=True)
-    ]

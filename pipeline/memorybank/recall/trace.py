@@ -49,9 +49,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class Told:
-    """What a trace tells of: the question, its vector, the scores, and the ranked units that were looked at.
+    """What a trace tells of: the question, its vector, the scores, and the units that were looked at, as they come.
 
-    `left_out`: what should have run and did not, and why.
+    (n,) each: `ranked`, their indices in the space; `place`, where each stood by the blend; `worth`, what they come by;
+    `reranked`, the reranker's scores, NaN where it did not look. `left_out`: what should have run and did not, and why.
     """
 
     query: RecallQuery
@@ -59,9 +60,13 @@ class Told:
     vector: Floats
     scored: Scored
     ranked: Integers
+    place: Integers
+    worth: Floats
+    reranked: Floats
     units: Sequence[FoundUnit]
     hits: Sequence[Hit]
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    stages: Sequence[str]
+    left_out: Mapping[str, str]
 
 
 def build(told: Told, steps: Steps) -> dict[str, Any]:
@@ -70,7 +75,7 @@ def build(told: Told, steps: Steps) -> dict[str, Any]:
         "query": _query(told),
         "retrieval_results": _arms(told, steps),
         "rrf_merged": _merged(told),
-        "reranked": [],
+        "reranked": _reranked(told),
         "entry_points": [],
         "visits": [],
         "pruned": [],
@@ -78,6 +83,7 @@ def build(told: Told, steps: Steps) -> dict[str, Any]:
             "total_nodes_visited": len(told.scored.space),
             "total_duration_seconds": steps.total,
             "results_returned": len(told.hits),
+            "stages": list(told.stages),
             "left_out": dict(told.left_out),
             "phase_metrics": [
                 {"phase_name": name, "duration_seconds": seconds, "details": {}}
@@ -152,13 +158,35 @@ def _merged(told: Told) -> list[dict[str, Any]]:
     }
     return [
         {
-            "node_id": str(unit.id),
-            "text": unit.text,
+            "node_id": str(told.units[at].id),
+            "text": told.units[at].text,
             "rrf_score": float(told.scored.blend[told.ranked[at]]),
             "source_ranks": {f"{method}_rank": int(places[method][at]) for method in places},
-            "final_rrf_rank": at + 1,
+            "final_rrf_rank": int(told.place[at]) + 1,
         }
-        for at, unit in enumerate(told.units)
+        for at in np.argsort(told.place).tolist()
+    ]
+
+
+def _reranked(told: Told) -> list[dict[str, Any]]:
+    """Return what the reranker read, as it comes now; `rerank_rank` is by its score alone."""
+    looked_at = np.flatnonzero(~np.isnan(told.reranked))
+    by_score = np.argsort(np.argsort(-told.reranked[looked_at], kind="stable"), kind="stable") + 1
+    return [
+        {
+            "node_id": str(told.units[at].id),
+            "text": told.units[at].text,
+            "rerank_score": float(told.reranked[at]),
+            "rerank_rank": rank,
+            "rrf_rank": int(told.place[at]) + 1,
+            "rank_change": int(told.place[at]) - at,
+            "score_components": {
+                "blend": float(told.scored.blend[told.ranked[at]]),
+                "reranker": float(told.reranked[at]),
+                "mixed": float(told.worth[at]),
+            },
+        }
+        for at, rank in zip(looked_at.tolist(), by_score.tolist(), strict=True)
     ]
 
 

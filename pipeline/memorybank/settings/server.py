@@ -113,6 +113,7 @@ class RecallSettings(Section):
     timeout_seconds: float = Field(gt=0)
     arm_timeout_seconds: float = Field(gt=0)
     fusion: Annotated[Literal["blend", "rrf"], Lowered]
+    diversity: float = Field(ge=0, lt=1)
     bm25_k1: float = Field(ge=0)
     bm25_b: float = Field(ge=0, le=1)
     max_query_terms: int = Field(ge=1)
@@ -149,6 +150,28 @@ class EmbeddingSettings(Section):
     kept_queries: int = Field(ge=0)
 
 
+class RerankerSettings(Section):
+    """The model that reads the best hits beside the question; without a provider there is none."""
+
+    rising = ("candidates_low", "candidates_mid", "candidates_high")
+
+    provider: Annotated[Literal["", "local", "litellm"], Lowered]
+    model: str
+    base_url: str
+    api_key: str = Field(repr=False)
+    timeout_seconds: float = Field(gt=0)
+    candidates_low: int = Field(ge=1)
+    candidates_mid: int = Field(ge=1)
+    candidates_high: int = Field(ge=1)
+    weight: float = Field(ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        if self.provider and not self.model:
+            raise ValueError("reranker.model must be set where reranker.provider is")
+        return self
+
+
 class LogSettings(Section):
     """What is logged and in which form."""
 
@@ -169,6 +192,7 @@ class Settings(Section):
     reflect: ReflectSettings
     consolidation: ConsolidationSettings
     embeddings: EmbeddingSettings
+    reranker: RerankerSettings
     log: LogSettings
     bank: BankConfig
     sources: dict[str, str] = Field(default={}, exclude=True, repr=False)

@@ -133,7 +133,17 @@ class FoundUnit:
     document_id: str | None
     chunk: UUID | None
     chunk_ordinal: int | None
-    source_fact_ids: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True)
+class FoundSource:
+    """A fact that an observation stands on: where it is, and the chunk that it was drawn from."""
+
+    observation: UUID
+    id: UUID
+    document: int
+    position: int
+    chunk: UUID | None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from memorybank.ids import new_id
 from memorybank.indexing import form_of
 from memorybank.model import Bank
 from memorybank.recall.query import RecallQuery
-from memorybank.recall.stage import Recall, RecallResult
+from memorybank.recall.run import RecallResult
+from memorybank.recall.stage import Recall
 from memorybank.settings import BankConfig
 from memorybank.storage.found import TYPE_BITS
 from memorybank.storage.pool import Database

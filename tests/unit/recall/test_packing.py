@@ -118,7 +118,7 @@ def test_a_hit_names_its_chunk_as_the_wire_does() -> None:
         (MinScores(final=0.6), False),
         (MinScores(semantic=0.5), False),
         (MinScores(keyword=3.0), False),
-        (MinScores(reranker=0.9), True),
+        (MinScores(reranker=0.9), False),
     ],
 )
 def test_least_scores(least: MinScores, expected: bool) -> None:
@@ -128,12 +128,6 @@ def test_least_scores(least: MinScores, expected: bool) -> None:
 def test_an_arm_that_saw_nothing_reaches_no_least_score() -> None:
     assert not hits.good_enough(Scores(0.5), MinScores(semantic=0.0))
     assert not hits.good_enough(Scores(0.5, reranker=0.2), MinScores(reranker=0.3))
-
-
-def test_an_observation_takes_the_place_of_its_sources() -> None:
-    first, second = hit("a"), hit("b")
-    drawn = hit("a, again", source_fact_ids=(first.id,))
-    assert hits.without_sources([first, second, drawn]) == [second, drawn]
 
 
 def test_entities_come_by_rank_once_and_within_their_budget() -> None:
@@ -162,3 +156,30 @@ def test_chunks_come_once_and_the_last_one_is_cut() -> None:
     assert [each.truncated for each in chosen.values()] == [False, True]
     assert count_tokens(chosen["team_doc_0"].text) == 3 and chosen["team_doc_0"].index == 0
     assert beside.chunks(BANK, [one], found, 0) == {}
+
+
+@pytest.mark.parametrize(
+    ("total", "each", "expected", "truncated"),
+    [
+        (100, -1, "abcd", False),
+        (-1, -1, "abcd", False),
+        (3, -1, "abc", True),
+        (100, 1, "ac", True),
+        (0, -1, "", True),
+        (100, 0, "", True),
+    ],
+)
+def test_source_facts_come_by_observation_once_and_within_both_budgets(
+    total: int, each: int, expected: str, truncated: bool
+) -> None:
+    facts = {name: hit(name) for name in "abcd"}
+    observations = [[facts["a"].id, facts["b"].id], [facts["b"].id, facts["c"].id, facts["d"].id]]
+    if each == 1:
+        observations = [observations[0], observations[1][1:]]
+    found, cut = beside.source_facts(observations, {fact.id: fact for fact in facts.values()}, total, each)
+    assert ("".join(fact.text for fact in found.values()), cut) == (expected, truncated)
+    assert list(found) == [str(fact.id) for fact in found.values()]
+
+
+def test_a_source_that_was_not_read_counts_as_cut() -> None:
+    assert beside.source_facts([[uuid4()]], {}, 100, -1) == ({}, True)

@@ -10,7 +10,7 @@ from memorybank import clock
 from memorybank.errors import BadRequest
 from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage
 from memorybank.recall.query import Include, MinScores, RecallQuery, Window
-from memorybank.recall.stage import RecallResult
+from memorybank.recall.run import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery, Scope
 from memorybank.serve.http.schemas import recall as wire
 from memorybank.serve.http.schemas import wire as shared
@@ -160,13 +160,17 @@ def recall_response(found: RecallResult) -> wire.RecallResponse:
             )
             for id_, chunk in chunks.items()
         },
-        source_facts=None if facts is None else {id_: recall_result(hit) for id_, hit in facts.items()},
+        source_facts=None
+        if facts is None
+        else {id_: recall_result(fact, scored=False) for id_, fact in facts.items()},
         source_facts_truncated=found.source_facts_truncated,
+        stages=list(found.stages),
+        left_out=dict(found.left_out) or None,
     )
 
 
-def recall_result(hit: Hit) -> wire.RecallResult:
-    """Return one hit as the wire has it."""
+def recall_result(hit: Hit, *, scored: bool = True) -> wire.RecallResult:
+    """Return one hit as the wire has it; what only comes beside the hits is not `scored`."""
     return wire.RecallResult(
         id=str(hit.id),
         text=hit.text,
@@ -181,7 +185,7 @@ def recall_result(hit: Hit) -> wire.RecallResult:
         chunk_id=hit.chunk_id,
         tags=list(hit.tags),
         source_fact_ids=[str(id_) for id_ in hit.source_fact_ids] or None,
-        scores=wire.RecallScores(**vars(hit.scores)),
+        scores=wire.RecallScores(**vars(hit.scores)) if scored else None,
     )
 
 

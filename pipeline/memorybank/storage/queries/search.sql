@@ -208,6 +208,19 @@ LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
 WHERE u.bank = %(bank)s AND u.status = 'active'
 ORDER BY asked.place
 
+-- name: sources
+-- The facts that these observations stand on, the newest first: where they are, and the chunks that they were drawn from.
+SELECT asked.observation, f.id, f.document_number AS document, f.position, f.chunk
+FROM unnest(%(observations)s::uuid[]) AS asked (observation)
+CROSS JOIN LATERAL (SELECT s.source FROM observation_source s
+                    WHERE s.observation = asked.observation AND s.bank = %(bank)s
+                      AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS held
+CROSS JOIN LATERAL (SELECT m.id, m.document_number, m.position, m.chunk, m.status FROM memory_unit m
+                    WHERE m.id = held.source
+                      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS f
+WHERE f.status = 'active'
+ORDER BY asked.observation, f.id DESC
+
 -- name: entities
 -- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
 SELECT DISTINCT ue.unit, e.id, e.name

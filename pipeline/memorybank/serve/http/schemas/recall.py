@@ -122,7 +122,10 @@ class ChunkData(WireResponse):
 
 
 class RecallResponse(WireResponse):
-    """Hits, best first, and what was asked to come beside them."""
+    """Hits, best first, and what was asked to come beside them.
+
+    `stages` names what ran; `left_out`, what should have and did not, and why.
+    """
 
     results: list[RecallResult]
     trace: dict[str, Any] | None = None
@@ -130,6 +133,8 @@ class RecallResponse(WireResponse):
     chunks: dict[str, ChunkData] | None = None
     source_facts: dict[str, RecallResult] | None = None
     source_facts_truncated: bool | None = None
+    stages: list[str] = []
+    left_out: dict[str, str] | None = None
 
 
 class FactsIncludeOptions(WireRequest):
