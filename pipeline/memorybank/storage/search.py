@@ -29,7 +29,6 @@ from memorybank.storage.found import (
     Distances,
     FoundChunk,
     FoundEntity,
-    FoundSource,
     FoundUnit,
     Gathered,
     Linked,
@@ -39,7 +38,6 @@ from memorybank.storage.found import (
     TermPostings,
 )
 from memorybank.storage.queries import Connection, Parameters, Row, load
-from memorybank.storage.units import EVERY_UNIT
 
 #: Units read of one entity, the newest: what more units mention tells little, and a hub would cost seconds. And units
 #: reached through links, the strongest.
@@ -99,7 +97,7 @@ async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Want
     scope: dict[str, Any] = {"bank": bank, **viewer.parameters()}
     async with _trip(connection) as trip:
         await trip.ask("limit", {"milliseconds": str(max(1, round(wanted.seconds * 1000)))})
-        statistics = await trip.ask("statistics", {"bank": bank, "marker": EVERY_UNIT})
+        statistics = await trip.ask("statistics", {"bank": bank})
         postings = await trip.ask("postings", scope | _of_terms(wanted)) if wanted.terms else None
         distances = (
             await trip.ask("distances", scope | _of_vector(wanted)) if wanted.vector is not None else None
@@ -159,14 +157,6 @@ async def units(connection: Connection, bank: int, viewer: Viewer, addresses: Ad
         **viewer.parameters(),
     }
     return [_unit(row) for row in await _rows(await _ask(connection, "units", parameters))]
-
-
-async def sources(
-    connection: Connection, bank: int, viewer: Viewer, observations: Sequence[UUID]
-) -> list[FoundSource]:
-    """Return the visible facts that these observations stand on, for each the newest first."""
-    parameters = {"bank": bank, "observations": list(observations), **viewer.parameters()}
-    return [FoundSource(**row) for row in await _rows(await _ask(connection, "sources", parameters))]
 
 
 async def entities(connection: Connection, bank: int, found: Sequence[UUID]) -> list[FoundEntity]:

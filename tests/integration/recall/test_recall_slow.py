@@ -10,14 +10,13 @@ from recall_world import Unit, World
 
 from memorybank.errors import TimedOut
 from memorybank.model import Bank
-from memorybank.recall.run import RecallResult
-from memorybank.recall.stage import Recall
+from memorybank.recall.stage import Recall, RecallResult
 from memorybank.storage.units import EVERY_UNIT
 
 KEY = "The spare key is with the florist."
 #: Seconds an arm may take here.
 ARM = 0.3
-#: The postings of every term come late, those of the marker by which a bank is counted at once.
+#: The postings of every term come late.
 SLOW_POSTINGS = f"""
 ALTER TABLE posting RENAME TO posting_kept;
 CREATE VIEW posting AS SELECT p.* FROM posting_kept p
@@ -99,7 +98,7 @@ async def test_several_arms_may_be_missing_but_not_both_that_find(told: Told) ->
             await ask(told)
 
 
-@pytest.mark.parametrize("table", ["posting", "memory_unit", "unit_entity"])
+@pytest.mark.parametrize("table", ["bank_size", "memory_unit", "unit_entity"])
 async def test_what_every_answer_needs_is_never_left_out(told: Told, table: str) -> None:
     async with locked(told[0], table):
         with pytest.raises(TimedOut):

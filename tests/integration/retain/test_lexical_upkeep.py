@@ -17,6 +17,7 @@ from memorybank.recall.arms import lexical
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.stage import Recall
 from memorybank.storage import documents
+from memorybank.storage.queries import fetch_row
 from memorybank.storage.units import EVERY_UNIT
 from memorybank.text import term_hash, terms
 
@@ -119,6 +120,19 @@ async def anew(world: World) -> list[tuple[int, ...]]:
     return sorted(found)
 
 
+async def counted(world: World) -> tuple[int, int]:
+    """Units and their length, by the index."""
+    units = [row for row in await stored(world) if row[2] == EVERY_UNIT]
+    return len(units), sum(row[4] for row in units)
+
+
+async def size(world: World) -> tuple[int, int]:
+    """Units and their length, as BM25 reads them."""
+    async with world.database.connection() as connection:
+        row = await fetch_row(connection, "search.statistics", {"bank": world.bank.id})
+    return row["units"], row["length"]
+
+
 async def reference(world: World, query: str) -> dict[str, float]:
     """The score of each text that holds a term of the query, by rank-bm25 with our weight of a term."""
     rows = await world.rows("SELECT id, text FROM memory_unit WHERE status = 'active'")
@@ -147,6 +161,7 @@ async def test_postings_stay_exact_and_score_as_the_reference_does(world: World,
     for _ in range(STEPS):
         await writer.step()
         assert await stored(world) == await anew(world)
+        assert await counted(world) == await size(world)
     await writer.keep()
     for _ in range(4):
         query = " ".join(dice.sample(WORDS, 3))

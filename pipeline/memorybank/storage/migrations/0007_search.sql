@@ -45,6 +45,44 @@ CREATE TABLE posting (
 ) PARTITION BY HASH (bank);
 CREATE INDEX posting_address ON posting (bank, document, position);
 
+-- How many units the index of a bank holds, and their length in terms: rows to be added up. A writer adds one, and takes in
+-- those of others that nobody holds; so nobody waits, and a reader counts exactly what its snapshot holds.
+CREATE TABLE bank_size (
+    bank   bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    id     bigint GENERATED ALWAYS AS IDENTITY,
+    units  bigint NOT NULL,
+    length bigint NOT NULL,
+    PRIMARY KEY (bank, id)
+);
+
+-- Every unit has one posting of the term 0, which is counted here. Rows are taken in by those who add units only: a
+-- document goes with a statement a unit, and each would read the rows that those before it have left.
+CREATE FUNCTION count_units() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    WITH counted AS (
+        SELECT bank, count(*) AS units, sum(c.length) AS length FROM changed c WHERE c.term = 0 GROUP BY bank
+    ), taken AS (
+        DELETE FROM bank_size s
+        WHERE (s.bank, s.id) IN (SELECT o.bank, o.id FROM bank_size o
+                                 WHERE TG_OP = 'INSERT' AND o.bank IN (SELECT bank FROM counted)
+                                 LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        RETURNING s.bank, s.units, s.length
+    )
+    INSERT INTO bank_size (bank, units, length)
+    SELECT bank, sum(units), sum(length)
+    FROM (SELECT bank, CASE TG_OP WHEN 'INSERT' THEN units ELSE -units END AS units,
+                 CASE TG_OP WHEN 'INSERT' THEN length ELSE -length END AS length FROM counted
+          UNION ALL
+          SELECT * FROM taken) AS added
+    GROUP BY bank;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER posting_added AFTER INSERT ON posting REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_units();
+CREATE TRIGGER posting_gone AFTER DELETE ON posting REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_units();
+
 DO $$
 BEGIN
     FOR remainder IN 0..15 LOOP

@@ -4,12 +4,11 @@ SELECT set_config('statement_timeout', %(milliseconds)s, true)
 
 -- name: statistics
 -- audience: sizes of the bank's index move a score, they never reveal a text
--- N and the total length for BM25, from the marker posting that every unit has: exact, and nothing for writers to fight
--- over. And whether there is a graph to follow at all.
-SELECT count(*) AS units, coalesce(sum(p.length), 0) AS length,
+-- N and the total length for BM25: exact, see migration 0007. And whether there is a graph to follow at all.
+SELECT coalesce(sum(s.units), 0)::bigint AS units, coalesce(sum(s.length), 0)::bigint AS length,
        EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.bank = %(bank)s) AS has_entities,
        EXISTS (SELECT 1 FROM unit_link l WHERE l.bank = %(bank)s) AS has_links
-FROM posting p WHERE p.bank = %(bank)s AND p.term = %(marker)s
+FROM bank_size s WHERE s.bank = %(bank)s
 
 -- name: speakers
 -- Which of these speak in the bank: at least so many units that the viewer may see are theirs.
@@ -26,7 +25,7 @@ WHERE held.units >= %(least)s
 
 -- name: postings
 -- How many units hold each term, and where the rarest stand, one row of packed arrays a term. Common terms are left out
--- first: they cost the most and tell the least. The rarest is always read, up to the cap.
+-- first: they cost the most and tell the least. The rarest is always read, up to the cap: there the newest units.
 -- audience: the counts are the whole bank's, they move a score and never reveal a text; the arrays stand under the viewer
 WITH counted AS MATERIALIZED (
     SELECT asked.term, tally.frequency
@@ -50,7 +49,7 @@ CROSS JOIN LATERAL (
     FROM (SELECT p.document, p.position, p.tf, p.length FROM posting p
           WHERE p.bank = %(bank)s AND p.term = chosen.term
             AND (%(sees_all)s OR p.audience_id = ANY(%(audiences)s::bigint[]))
-          LIMIT %(max_postings)s) AS found
+          ORDER BY p.document DESC, p.position DESC LIMIT %(max_postings)s) AS found
 ) AS held
 
 -- name: distances
@@ -207,19 +206,6 @@ LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
 WHERE u.bank = %(bank)s AND u.status = 'active'
 ORDER BY asked.place
-
--- name: sources
--- The facts that these observations stand on, the newest first: where they are, and the chunks that they were drawn from.
-SELECT asked.observation, f.id, f.document_number AS document, f.position, f.chunk
-FROM unnest(%(observations)s::uuid[]) AS asked (observation)
-CROSS JOIN LATERAL (SELECT s.source FROM observation_source s
-                    WHERE s.observation = asked.observation AND s.bank = %(bank)s
-                      AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS held
-CROSS JOIN LATERAL (SELECT m.id, m.document_number, m.position, m.chunk, m.status FROM memory_unit m
-                    WHERE m.id = held.source
-                      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS f
-WHERE f.status = 'active'
-ORDER BY asked.observation, f.id DESC
 
 -- name: entities
 -- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
