@@ -29,6 +29,7 @@ from memorybank.storage.found import (
     Distances,
     FoundChunk,
     FoundEntity,
+    FoundSource,
     FoundUnit,
     Gathered,
     Linked,
@@ -157,6 +158,14 @@ async def units(connection: Connection, bank: int, viewer: Viewer, addresses: Ad
         **viewer.parameters(),
     }
     return [_unit(row) for row in await _rows(await _ask(connection, "units", parameters))]
+
+
+async def sources(
+    connection: Connection, bank: int, viewer: Viewer, observations: Sequence[UUID]
+) -> list[FoundSource]:
+    """Return the visible facts that these observations stand on, for each the newest first."""
+    parameters = {"bank": bank, "observations": list(observations), **viewer.parameters()}
+    return [FoundSource(**row) for row in await _rows(await _ask(connection, "sources", parameters))]
 
 
 async def entities(connection: Connection, bank: int, found: Sequence[UUID]) -> list[FoundEntity]:

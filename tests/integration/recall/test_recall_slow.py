@@ -10,7 +10,8 @@ from recall_world import Unit, World
 
 from memorybank.errors import TimedOut
 from memorybank.model import Bank
-from memorybank.recall.stage import Recall, RecallResult
+from memorybank.recall.run import RecallResult
+from memorybank.recall.stage import Recall
 from memorybank.storage.units import EVERY_UNIT
 
 KEY = "The spare key is with the florist."

@@ -3,7 +3,6 @@
 SELECT set_config('statement_timeout', %(milliseconds)s, true)
 
 -- name: statistics
--- audience: sizes of the bank's index move a score, they never reveal a text
 -- N and the total length for BM25: exact, see migration 0007. And whether there is a graph to follow at all.
 SELECT coalesce(sum(s.units), 0)::bigint AS units, coalesce(sum(s.length), 0)::bigint AS length,
        EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.bank = %(bank)s) AS has_entities,
@@ -206,6 +205,19 @@ LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
 WHERE u.bank = %(bank)s AND u.status = 'active'
 ORDER BY asked.place
+
+-- name: sources
+-- The facts that these observations stand on, the newest first: where they are, and the chunks that they were drawn from.
+SELECT asked.observation, f.id, f.document_number AS document, f.position, f.chunk
+FROM unnest(%(observations)s::uuid[]) AS asked (observation)
+CROSS JOIN LATERAL (SELECT s.source FROM observation_source s
+                    WHERE s.observation = asked.observation AND s.bank = %(bank)s
+                      AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS held
+CROSS JOIN LATERAL (SELECT m.id, m.document_number, m.position, m.chunk, m.status FROM memory_unit m
+                    WHERE m.id = held.source
+                      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS f
+WHERE f.status = 'active'
+ORDER BY asked.observation, f.id DESC
 
 -- name: entities
 -- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
