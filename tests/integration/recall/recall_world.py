@@ -138,6 +138,15 @@ class World:
         for term, tf in {EVERY_UNIT: 1, **found}.items():
             await _insert(connection, "posting", where | {"term": term, "tf": tf, "length": length})
 
+    async def observe(self, bank: Bank, audience: int, text: str, sources: Sequence[UUID]) -> UUID:
+        """Write an observation that stands on these facts; return its id."""
+        (identity,) = await self.document(bank, audience, [Unit(text, fact_type="observation")])
+        async with self.database.transaction() as connection:
+            for source in sources:
+                row = {"observation": identity, "source": source, "bank": bank.id, "audience_id": audience}
+                await _insert(connection, "observation_source", row)
+        return identity
+
     async def ask(self, bank: Bank, viewer: Viewer | int, query: str, **more: Any) -> RecallResult:
         """Recall as a viewer, or as one who may see one audience."""
         sees = viewer if isinstance(viewer, Viewer) else Viewer((viewer,))
