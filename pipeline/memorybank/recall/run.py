@@ -164,11 +164,10 @@ class Found:
         after = float(self.scored.relevance[self.indices[end:]].max(initial=0.0))
         scores = _scores(self.scored, page, after)
         good = [pair for pair in zip(page.units, scores, strict=True) if hits.good_enough(pair[1], least)]
-        for unit, _ in good:
-            sources = self.sources.get(unit.id, ())
-            self.chunks.extend(chunk for chunk in (unit.chunk, *(each.chunk for each in sources)) if chunk)
-        self.good.extend(good)
+        if self.run.query.include.chunks_max_tokens is not None:
+            self.chunks.extend(chunk for unit, _ in good for chunk in self._chunks_of(unit))
         if self.run.query.prefer_observations:
+            self.good.extend(good)
             self.packing = self._packed_without_sources()
         else:
             self.packing.add(self._hit(*pair) for pair in good if self._distinct(pair[0]))
@@ -188,8 +187,15 @@ class Found:
                 return packing
             unfit |= lost
 
+    def _chunks_of(self, unit: FoundUnit) -> list[UUID]:
+        """Return the chunk that a unit was drawn from, and those of what an observation stands on."""
+        sources = (source.chunk for source in self.sources.get(unit.id, ()))
+        return [chunk for chunk in (unit.chunk, *sources) if chunk]
+
     def _hit(self, unit: FoundUnit, scores: Scores) -> Hit:
-        return hits.make(self.run.bank, unit, scores, self.sources.get(unit.id, ()))
+        # Most banks have none, and asking for each hit costs.
+        sources = self.sources.get(unit.id, ()) if self.sources else ()
+        return hits.make(self.run.bank, unit, scores, sources)
 
     def _new_packing(self) -> Packing:
         return Packing(self.run.query.max_tokens, self.run.cost)
