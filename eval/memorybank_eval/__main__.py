@@ -18,6 +18,7 @@ from memorybank_eval import (
     fitting,
     machine,
     malformed,
+    million,
     prompts,
     report,
     retrieval,
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     entities.add_command(commands)
     fitting.add_command(commands)
     malformed.add_command(commands)
+    million.add_command(commands)
     prompts.add_command(commands)
     timeline.add_command(commands)
     return parser

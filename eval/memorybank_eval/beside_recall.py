@@ -128,7 +128,7 @@ async def _measure(
             f"{number + 1} of {wanted.rounds * len(runs) * len(sides)}: {size} facts, {callers}: {side.name} …"
         )
         async with Client(side.url) as client:
-            asked = Asked(client, bank_of(size), side.pids)
+            asked = Asked(client, (bank_of(size),), side.pids)
             before = processes.threads(side.pids[0])
             one = await timed(asked, questions, plan.questions, callers, f"q{number}x")
         if side.name != PEER:

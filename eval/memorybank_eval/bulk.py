@@ -87,6 +87,8 @@ def load(conninfo: str, plan: Plan, source: Source, say: Callable[[str], None]) 
     """Fill the banks of a migrated database; pages that are there already stay."""
     began = time.perf_counter()
     jobs = asyncio.run(_prepare(conninfo, plan, source))
+    if jobs is None:
+        return Loaded(0, 0.0, 0.0)
     facts = 0
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(plan.processes, context) as pool:
@@ -122,10 +124,9 @@ def statements() -> Mapping[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-async def _prepare(conninfo: str, plan: Plan, source: Source) -> list[_Job]:
-    """Make the banks, take the keys away and return what is to be written."""
+async def _prepare(conninfo: str, plan: Plan, source: Source) -> list[_Job] | None:
+    """Make the banks, take the keys away and return what is to be written; None where all is done."""
     async with opened(conninfo) as database, database.connection() as connection:
-        await connection.execute(statements()["uncheck"])
         jobs: list[_Job] = []
         for number in range(plan.banks):
             bank = await banks.ensure(connection, plan.bank_id(number), clock.now())
@@ -134,6 +135,11 @@ async def _prepare(conninfo: str, plan: Plan, source: Source) -> list[_Job]:
             missing = [page for page in crowd.pages(plan.facts_each) if page not in held]
             for start in range(0, len(missing), JOB_PAGES):
                 jobs.append(_Job(conninfo, plan, number, tuple(missing[start : start + JOB_PAGES]), source))
+        cursor = await connection.execute(statements()["checked"])
+        [row] = await cursor.fetchall()
+        if not jobs and row["checked"]:
+            return None
+        await connection.execute(statements()["uncheck"])
         return jobs
 
 

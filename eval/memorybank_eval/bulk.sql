@@ -4,6 +4,10 @@ ALTER TABLE posting DROP CONSTRAINT IF EXISTS posting_bank_document_position_aud
 ALTER TABLE embedding DROP CONSTRAINT IF EXISTS embedding_bank_document_position_audience_id_fkey;
 ALTER TABLE unit_entity DROP CONSTRAINT IF EXISTS unit_entity_unit_fkey, DROP CONSTRAINT IF EXISTS unit_entity_entity_fkey;
 
+-- name: checked
+-- Whether an earlier load has come to its end.
+SELECT count(*) > 0 AS checked FROM pg_constraint WHERE conname = 'unit_entity_entity_fkey';
+
 -- name: check
 -- The keys as the migrations have them.
 ALTER TABLE posting ADD CONSTRAINT posting_bank_document_position_audience_id_fkey

@@ -86,7 +86,7 @@ def database_bytes(home: Path) -> int:
 
 
 async def _ask(client: Client, pid: int, questions: Sequence[str], plan: Plan) -> dict[str, Any]:
-    asked = Asked(client, BANK, (pid,))
+    asked = Asked(client, (BANK,), (pid,))
     alone = [await timed(asked, questions, plan.questions, 1, f"a{n}-") for n in range(plan.rounds)]
     side = [await timed(asked, questions, plan.questions, TOGETHER, f"b{n}-") for n in range(plan.rounds)]
     return {"one_at_a_time": _median(alone), f"{TOGETHER}_at_once": _median(side)}

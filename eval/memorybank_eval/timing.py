@@ -1,6 +1,7 @@
-"""How long a bank takes to answer questions, one caller alone or several side by side, and what CPU that needs."""
+"""How long banks take to answer questions, one caller alone or several side by side, and what CPU that needs."""
 
 import asyncio
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +19,10 @@ TOGETHER = 8
 
 @dataclass(frozen=True)
 class Asked:
-    """A bank of a server, and the root processes of that server: their CPU is counted, descendants included."""
+    """Banks of a server, asked in turns, and its root processes: their CPU is counted, descendants included."""
 
     client: Client
-    bank: str
+    banks: tuple[str, ...]
     roots: tuple[int, ...]
 
 
@@ -32,15 +33,16 @@ async def timed(
 
     Each question ends in `mark` and its number, so that no cache answers as long as no mark comes twice.
     """
+    banks = itertools.cycle(asked.banks)
     for question in distinct(questions, WARM_UP, f"{mark}w"):
-        await asked.client.recall(asked.bank, question, RecallOptions())
+        await asked.client.recall(next(banks), question, RecallOptions())
     waiting = iter(distinct(questions, count, mark))
     seconds: list[float] = []
 
     async def caller() -> None:
         for question in waiting:
             began = time.perf_counter()
-            await asked.client.recall(asked.bank, question, RecallOptions())
+            await asked.client.recall(next(banks), question, RecallOptions())
             seconds.append(time.perf_counter() - began)
 
     meter = Meter(*asked.roots)
