@@ -162,13 +162,13 @@ def chunk_id(bank_id: str, document_id: str, ordinal: int) -> str:
 
 @dataclass(frozen=True)
 class Hit:
-    """One recalled unit."""
+    """One recalled unit; `entities`: ids of what it mentions, by name."""
 
     id: UUID
     text: str
     fact_type: FactType
     scores: Scores
-    entities: tuple[str, ...] = ()
+    entities: Mapping[str, UUID] = field(default_factory=dict)
     context: str = ""
     occurred_start: datetime | None = None
     occurred_end: datetime | None = None

@@ -5,12 +5,12 @@ Pure.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from memorybank.model import Bank, Hit, chunk_id
 from memorybank.recall.budget import text_tokens
-from memorybank.storage.found import FoundChunk, FoundEntity
+from memorybank.storage.found import FoundChunk
 from memorybank.text import cut_to_tokens
 
 
@@ -32,28 +32,17 @@ class ChunkText:
     truncated: bool = False
 
 
-def named(hits: Sequence[Hit], found: Sequence[FoundEntity]) -> list[Hit]:
-    """Return the hits with the names of their entities."""
-    names: dict[UUID, list[str]] = {}
-    for entity in found:
-        names.setdefault(entity.unit, []).append(entity.name)
-    return [replace(hit, entities=tuple(names[hit.id])) if hit.id in names else hit for hit in hits]
-
-
-def entities(hits: Sequence[Hit], found: Sequence[FoundEntity], max_tokens: int) -> tuple[EntityState, ...]:
+def entities(hits: Sequence[Hit], max_tokens: int) -> tuple[EntityState, ...]:
     """Return each entity once, those of the best hits first, as many as fit the budget by name."""
-    by_unit: dict[UUID, list[FoundEntity]] = {}
-    for entity in found:
-        by_unit.setdefault(entity.unit, []).append(entity)
     chosen: dict[UUID, EntityState] = {}
     left = max_tokens
-    for entity in (entity for hit in hits for entity in by_unit.get(hit.id, ())):
-        if entity.id in chosen:
+    for name, id_ in (named for hit in hits for named in hit.entities.items()):
+        if id_ in chosen:
             continue
-        left -= text_tokens(entity.name)
+        left -= text_tokens(name)
         if left < 0:
             break
-        chosen[entity.id] = EntityState(entity.id, entity.name)
+        chosen[id_] = EntityState(id_, name)
     return tuple(chosen.values())
 
 

@@ -24,6 +24,7 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores, sources: Sequence[FoundSou
         text=unit.text,
         fact_type=_FACT_TYPES[unit.fact_type],
         scores=scores,
+        entities=unit.entities,
         context=unit.context,
         occurred_start=unit.occurred_start,
         occurred_end=unit.occurred_end,

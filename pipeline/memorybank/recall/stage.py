@@ -223,18 +223,15 @@ class Recall:
             sources = (
                 await self._sources(connection, found) if include.source_facts_max_tokens is not None else {}
             )
-            units = [hit.id for hit in (*packed, *sources.values())] if found.sizes.has_entities else []
-            mentioned = await search.entities(connection, run.bank.id, units) if units else []
-            packed = beside.named(packed, mentioned)
             if include.entities_max_tokens is not None:
-                states = beside.entities(packed, mentioned, include.entities_max_tokens)
+                states = beside.entities(packed, include.entities_max_tokens)
             if include.chunks_max_tokens is not None:
                 texts = await search.chunks(connection, run.bank.id, run.viewer, found.chunks)
                 chunks = beside.chunks(run.bank, found.chunks, texts, include.chunks_max_tokens)
             if include.source_facts_max_tokens is not None:
                 facts, truncated = beside.source_facts(
                     [hit.source_fact_ids for hit in packed],
-                    {hit.id: hit for hit in beside.named(list(sources.values()), mentioned)},
+                    sources,
                     include.source_facts_max_tokens,
                     include.source_facts_max_tokens_per_observation,
                 )

@@ -117,7 +117,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class FoundUnit:
-    """One unit with all that a hit tells of it."""
+    """One unit with all that a hit tells of it; `entities`: ids of what it mentions, by name."""
 
     place: int
     id: UUID
@@ -133,6 +133,7 @@ class FoundUnit:
     document_id: str | None
     chunk: UUID | None
     chunk_ordinal: int | None
+    entities: Mapping[str, UUID]
 
 
 @dataclass(frozen=True)
@@ -144,15 +145,6 @@ class FoundSource:
     document: int
     position: int
     chunk: UUID | None
-
-
-@dataclass(frozen=True)
-class FoundEntity:
-    """An entity that a unit mentions."""
-
-    unit: UUID
-    id: UUID
-    name: str
 
 
 @dataclass(frozen=True)

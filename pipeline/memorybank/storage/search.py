@@ -28,7 +28,6 @@ from memorybank.storage.found import (
     Dated,
     Distances,
     FoundChunk,
-    FoundEntity,
     FoundSource,
     FoundUnit,
     Gathered,
@@ -168,12 +167,6 @@ async def sources(
     return [FoundSource(**row) for row in await _rows(await _ask(connection, "sources", parameters))]
 
 
-async def entities(connection: Connection, bank: int, found: Sequence[UUID]) -> list[FoundEntity]:
-    """Return what these units, read under the viewer before, mention; by name."""
-    rows = await _rows(await _ask(connection, "entities", {"bank": bank, "units": list(found)}))
-    return [FoundEntity(**row) for row in rows]
-
-
 async def chunks(
     connection: Connection, bank: int, viewer: Viewer, wanted: Sequence[UUID]
 ) -> dict[UUID, FoundChunk]:
@@ -302,4 +295,5 @@ def _unit(row: Row) -> FoundUnit:
     row["place"] -= 1
     row["tags"] = tuple(row["tags"])
     row["metadata"] = row["metadata"] or {}
+    row["entities"] = dict(zip(row.pop("entity_names") or (), row.pop("entity_ids") or (), strict=True))
     return FoundUnit(**row)

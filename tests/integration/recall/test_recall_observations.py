@@ -78,7 +78,7 @@ async def test_source_facts_come_beside_within_their_budgets(told: Told) -> None
         assert result.source_facts.keys() <= {str(fact) for fact in facts}
     assert result.hits and (await world.ask(bank, audience, "Ana rides")).source_facts is None
     whole = await world.ask(bank, audience, "Ana rides", include=Include(source_facts_max_tokens=4096))
-    assert whole.source_facts and whole.source_facts[str(facts[0])].entities == ("Ana",)
+    assert whole.source_facts and list(whole.source_facts[str(facts[0])].entities) == ["Ana"]
 
 
 async def test_an_observation_brings_the_chunks_of_its_sources(told: Told) -> None:

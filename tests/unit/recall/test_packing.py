@@ -13,7 +13,7 @@ from memorybank.recall import beside, budget, hits
 from memorybank.recall.budget import Packing
 from memorybank.recall.query import MinScores
 from memorybank.settings import defaults
-from memorybank.storage.found import FoundChunk, FoundEntity, FoundUnit
+from memorybank.storage.found import FoundChunk, FoundUnit
 from memorybank.text import count_tokens
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -26,7 +26,7 @@ def hit(text: str, **more: object) -> Hit:
 
 
 def unit(text: str, **more: object) -> FoundUnit:
-    plain = FoundUnit(0, uuid4(), text, "world", "", None, None, NOW, False, (), {}, "doc", uuid4(), 3)
+    plain = FoundUnit(0, uuid4(), text, "world", "", None, None, NOW, False, (), {}, "doc", uuid4(), 3, {})
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
@@ -131,13 +131,11 @@ def test_an_arm_that_saw_nothing_reaches_no_least_score() -> None:
 
 
 def test_entities_come_by_rank_once_and_within_their_budget() -> None:
-    first, second = hit("a"), hit("b")
-    ana, bo, cy = (FoundEntity(first.id, uuid4(), name) for name in ("Ana", "Bo", "Cy"))
-    found = [bo, replace(ana, unit=second.id), ana, replace(cy, unit=second.id)]
-    assert [one.name for one in beside.entities([first, second], found, 500)] == ["Bo", "Ana", "Cy"]
-    assert [one.name for one in beside.entities([first, second], found, 2)] == ["Bo", "Ana"]
-    assert beside.entities([first], found, 0) == ()
-    assert [one.entities for one in beside.named([first, second], found)] == [("Bo", "Ana"), ("Ana", "Cy")]
+    ana, bo, cy = uuid4(), uuid4(), uuid4()
+    first, second = hit("a", entities={"Bo": bo, "Ana": ana}), hit("b", entities={"Ana": ana, "Cy": cy})
+    assert [one.id for one in beside.entities([first, second], 500)] == [bo, ana, cy]
+    assert [one.name for one in beside.entities([first, second], 2)] == ["Bo", "Ana"]
+    assert beside.entities([first], 0) == ()
 
 
 def chunk(identity: UUID, text: str, ordinal: int) -> FoundChunk:

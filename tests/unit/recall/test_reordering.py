@@ -21,7 +21,16 @@ def unit(text: str, **more: Any) -> FoundUnit:
         "chunk": None,
     }
     return FoundUnit(
-        0, UUID(int=0), text, "world", tags=(), metadata={}, chunk_ordinal=None, **nothing, **told
+        0,
+        UUID(int=0),
+        text,
+        "world",
+        tags=(),
+        metadata={},
+        chunk_ordinal=None,
+        entities={},
+        **nothing,
+        **told,
     )
 
 

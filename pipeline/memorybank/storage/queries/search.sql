@@ -187,9 +187,11 @@ GROUP BY u.tags
 -- name: units
 -- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
 -- whole bank; and bank and status are asked outside, so that one index fits, whatever the planner knows of the table: by
--- any other it would read the bank for each unit. Empty metadata come as null, which needs no parsing.
+-- any other it would read the bank for each unit. Empty metadata come as null, which needs no parsing; null too are the
+-- entities of a unit without any. Whoever may see a unit may see what it names.
 SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
-       u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal
+       u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal,
+       named.ids AS entity_ids, named.names AS entity_names
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
 CROSS JOIN LATERAL (
     SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at,
@@ -203,6 +205,12 @@ LEFT JOIN LATERAL (SELECT x.id FROM document x WHERE x.number = u.document
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS d ON true
 LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
                      AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
+CROSS JOIN LATERAL (
+    SELECT array_agg(e.id) AS ids, array_agg(e.name) AS names
+    FROM (SELECT x.id, x.name FROM unit_entity ue
+          CROSS JOIN LATERAL (SELECT e.id, e.name FROM entity e WHERE e.id = ue.entity OFFSET 0) AS x
+          WHERE ue.unit = u.id ORDER BY x.name, x.id) AS e
+) AS named
 WHERE u.bank = %(bank)s AND u.status = 'active'
 ORDER BY asked.place
 
@@ -218,13 +226,6 @@ CROSS JOIN LATERAL (SELECT m.id, m.document_number, m.position, m.chunk, m.statu
                       AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS f
 WHERE f.status = 'active'
 ORDER BY asked.observation, f.id DESC
-
--- name: entities
--- What these units mention. The ids come from a read under the viewer: whoever may see a unit may see what it names.
-SELECT DISTINCT ue.unit, e.id, e.name
-FROM unit_entity ue JOIN entity e ON e.id = ue.entity
-WHERE ue.bank = %(bank)s AND ue.unit = ANY(%(units)s::uuid[])
-ORDER BY e.name, e.id
 
 -- name: chunks
 -- The texts that these units were drawn from, as far as they are kept.
