@@ -44,7 +44,7 @@ from memorybank.storage.queries import Connection, Parameters, Row, load
 MENTIONS_CAP = 200
 #: Entities followed from the best hits, those of the best first: a hit mentions a few, each costs a read.
 ENTITIES_CAP = 40
-#: Units read near the window of time.
+#: Units read near the window of time, of those that happened and of those that were mentioned, the newest.
 DATED_CAP = 5_000
 #: Which arm a statement feeds: that arm can be left out. What the others read is part of every answer.
 ARMS = {

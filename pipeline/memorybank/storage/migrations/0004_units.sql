@@ -54,6 +54,10 @@ CREATE TABLE memory_unit (
     CHECK (occurred_end >= occurred_start)
 );
 CREATE INDEX memory_unit_listing ON memory_unit (bank, mentioned_at DESC NULLS LAST, created_at DESC, id DESC);
+-- What happened when: a start alone, or an end alone, is both.
+CREATE INDEX memory_unit_occurred ON memory_unit
+    (bank, coalesce(occurred_start, occurred_end), coalesce(occurred_end, occurred_start))
+    WHERE status = 'active' AND coalesce(occurred_start, occurred_end) IS NOT NULL;
 CREATE INDEX memory_unit_document ON memory_unit (document);
 CREATE INDEX memory_unit_chunk ON memory_unit (chunk);
 CREATE INDEX memory_unit_tags ON memory_unit USING gin (tags);

@@ -146,22 +146,27 @@ GROUP BY best.kind
 
 -- name: dated
 -- Units that happened or were mentioned within these dates (the window of the question, widened), in seconds since 1970.
--- What has only an end (a deadline) counts at its end.
+-- What has only an end (a deadline) counts at its end. Each kind of date by its own index: with OR the whole bank is read.
+WITH near AS (
+    (SELECT u.document_number, u.position, u.occurred_start, u.occurred_end, u.mentioned_at
+     FROM memory_unit u
+     WHERE u.bank = %(bank)s AND u.status = 'active'
+       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+       AND u.mentioned_at BETWEEN %(start)s AND %(end)s
+     ORDER BY u.mentioned_at DESC LIMIT %(cap)s)
+    UNION
+    (SELECT u.document_number, u.position, u.occurred_start, u.occurred_end, u.mentioned_at
+     FROM memory_unit u
+     WHERE u.bank = %(bank)s AND u.status = 'active'
+       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+       AND coalesce(u.occurred_start, u.occurred_end) <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s
+     ORDER BY coalesce(u.occurred_start, u.occurred_end) DESC LIMIT %(cap)s)
+)
 SELECT array_agg(near.document_number) AS documents, array_agg(near.position) AS positions,
-       array_agg(near.occurred_start) AS occurred_start, array_agg(near.occurred_end) AS occurred_end,
-       array_agg(near.mentioned_at) AS mentioned_at
-FROM (
-    SELECT u.document_number, u.position,
-           coalesce(extract(epoch FROM coalesce(u.occurred_start, u.occurred_end)), 'NaN')::float8 AS occurred_start,
-           coalesce(extract(epoch FROM coalesce(u.occurred_end, u.occurred_start)), 'NaN')::float8 AS occurred_end,
-           coalesce(extract(epoch FROM u.mentioned_at), 'NaN')::float8 AS mentioned_at
-    FROM memory_unit u
-    WHERE u.bank = %(bank)s AND u.status = 'active'
-      AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-      AND ((coalesce(u.occurred_start, u.occurred_end) <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s)
-           OR u.mentioned_at BETWEEN %(start)s AND %(end)s)
-    LIMIT %(cap)s
-) AS near
+       array_agg(coalesce(extract(epoch FROM coalesce(near.occurred_start, near.occurred_end)), 'NaN')::float8) AS occurred_start,
+       array_agg(coalesce(extract(epoch FROM coalesce(near.occurred_end, near.occurred_start)), 'NaN')::float8) AS occurred_end,
+       array_agg(coalesce(extract(epoch FROM near.mentioned_at), 'NaN')::float8) AS mentioned_at
+FROM near
 
 -- name: later
 -- Units that were said after this moment, the newest ones; a date that nobody gave says nothing.
