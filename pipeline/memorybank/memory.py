@@ -23,6 +23,7 @@ from memorybank.errors import BadRequest, Conflict, InvalidInput, NotFound
 from memorybank.liveness import Worker
 from memorybank.model import Bank, FileUpload, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
+from memorybank.recall.promotion import Promotion
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.run import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery
@@ -32,7 +33,16 @@ from memorybank.retain.screening import Screen
 from memorybank.retain.stage import Retained, Submitted
 from memorybank.retain.staging import TEXT_NOT_KEPT
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
-from memorybank.storage import banks, clearing, consolidations, documents, forget, llm_calls, operations
+from memorybank.storage import (
+    banks,
+    clearing,
+    consolidations,
+    documents,
+    forget,
+    llm_calls,
+    operations,
+    vector_index,
+)
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
@@ -65,6 +75,7 @@ class MemoryBank:
             Kind.RETAIN: parts.retain.work,
             Kind.FILE_CONVERT_RETAIN: parts.files.work,
             Kind.CONSOLIDATION: parts.consolidate.work,
+            Kind.VECTOR_INDEX: Promotion(database).work,
         }
 
     @classmethod
@@ -219,7 +230,10 @@ class MemoryBank:
     async def delete_bank(self, bank_id: str) -> int:
         """Delete a bank with all it holds and return how many units, entities and documents that were."""
         async with self.database.transaction() as connection:
-            return (await banks.delete(connection, _stored_id(bank_id))).total
+            deleted = await banks.delete(connection, _stored_id(bank_id))
+        if deleted.indexed:
+            await vector_index.prune(self.database)
+        return deleted.total
 
     async def clear(self, bank_id: str, fact_type: str | None, viewer: Viewer) -> int:
         """Forget all memories of a bank, or of one type; its profile and configuration stay."""

@@ -30,7 +30,10 @@ class UnitStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Bank:
-    """A bank: `id` is ours, `bank_id` the caller's; `config` holds its overrides only."""
+    """A bank: `id` is ours, `bank_id` the caller's; `config` holds its overrides only.
+
+    `indexed_model`: the embedding model of which it has a vector index of its own; None for a small bank.
+    """
 
     id: int
     bank_id: str
@@ -38,6 +41,7 @@ class Bank:
     config: Mapping[str, Any]
     created_at: datetime
     updated_at: datetime
+    indexed_model: int | None = None
 
     @property
     def narrator(self) -> str:

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     RETAIN = "retain"
     FILE_CONVERT_RETAIN = "file_convert_retain"
     CONSOLIDATION = "consolidation"
+    VECTOR_INDEX = "vector_index"
 
 
 class Status(StrEnum):
@@ -92,9 +93,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a round ended: `more` is work left over; else the operation is complete with this result."""
+    """How a round ended: `more` is work left over, for in `delay` seconds; else it is complete with this result."""
 
     more: bool = False
+    delay: float = 0.0
     result: Mapping[str, Any] = field(default_factory=dict)
     error_message: str | None = None
 

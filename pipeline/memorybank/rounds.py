@@ -161,7 +161,7 @@ async def _work(round_: Round, handler: Handler, settings: WorkerSettings) -> Ro
     except (MemoryBankError, ExceptionGroup) as error:
         return _end_of(error, settings, round_.claim.attempts)
     ending = Ending.MORE if outcome.more else Ending.DONE
-    return RoundEnd(ending, outcome.error_message, result=outcome.result)
+    return RoundEnd(ending, outcome.error_message, outcome.delay, outcome.result)
 
 
 def _end_of(

@@ -18,6 +18,10 @@ def declare(broker: dramatiq.Broker, work: Work) -> None:
     async def retain(operation_id: str) -> None:
         await work(UUID(operation_id))
 
+    @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.VECTOR_INDEX.value)
+    async def vector_index(operation_id: str) -> None:
+        await work(UUID(operation_id))
+
     @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.FILE_CONVERT_RETAIN.value)
     async def file_convert_retain(operation_id: str) -> None:
         await work(UUID(operation_id))

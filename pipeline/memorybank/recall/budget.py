@@ -7,12 +7,15 @@ from math import ceil
 
 from memorybank.model import Budget, Hit
 from memorybank.settings import BankConfig, RerankerSettings
+from memorybank.storage.found import Statistics
 from memorybank.text import count_tokens, cut_to_tokens
 
 #: Hits of a question are at most this many times its candidates: what several arms find is joined.
 HITS_PER_CANDIDATE = 2
 #: Cl100k tokens of a unit for each of its terms, roughly: stop words, punctuation and names come on top.
 TOKENS_PER_TERM = 2.5
+#: Candidates of a large bank that are looked at closely, at least; and for each unit that the answer has room for.
+CHOSEN, CHOSEN_PER_HIT = 250, 1.5
 #: Units fetched at a time, at least and at most: enough for the signals that need texts, and no row in vain.
 PAGE_LEAST, PAGE_MOST = 50, 200
 #: Texts whose token count is remembered: counting is the dearest part of packing, and the same facts come again.
@@ -49,6 +52,12 @@ def reranked(settings: RerankerSettings, budget: Budget) -> int:
         "high": settings.candidates_high,
     }
     return by_budget[budget]
+
+
+def chosen(config: BankConfig, budget: Budget, max_tokens: int, sizes: Statistics) -> int:
+    """Return how many candidates of a large bank are looked at closely: more than the answer has room for."""
+    room = ceil(CHOSEN_PER_HIT * max_tokens / (TOKENS_PER_TERM * sizes.mean_length))
+    return min(candidates(config, budget, sizes.units), max(CHOSEN, room))
 
 
 def page_size(max_tokens: int, mean_length: float) -> int:

@@ -49,11 +49,15 @@ def rrf(arms: Collection[Floats], units: int) -> Floats:
     return total
 
 
-def z_scored(values: Floats, floor: float) -> Floats:
-    """Return values with mean 0 in standard deviations, of which one is at least `floor`."""
-    return (values - values.mean()) / spread(values, floor) if len(values) else values
+def z_scored(values: Floats, floor: float, among: Floats | None = None) -> Floats:
+    """Return values with mean 0 in standard deviations, of which one is at least `floor`.
+
+    Mean and deviation are those of `among`, where not of all values: of some that stand for all.
+    """
+    known = values if among is None else among
+    return (values - known.mean()) / at_least(float(known.std()), floor) if len(known) else values
 
 
-def spread(values: Floats, floor: float) -> float:
-    """Return the standard deviation, at least `floor`; 1 where both are 0."""
-    return max(float(values.std()), floor) or 1.0
+def at_least(deviation: float, floor: float) -> float:
+    """Return a standard deviation, at least `floor`; 1 where both are 0."""
+    return max(deviation, floor) or 1.0

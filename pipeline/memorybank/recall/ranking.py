@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from memorybank.recall import fusion, signals
+from memorybank.recall import fusion, large, signals
 from memorybank.recall import space as spaces
 from memorybank.recall.arms import graph, lexical, semantic
 from memorybank.recall.arms.lexical import Bm25, Lexical
@@ -15,7 +15,15 @@ from memorybank.recall.question import Question
 from memorybank.recall.relevance import probability
 from memorybank.recall.signals import Scene
 from memorybank.recall.space import Flags, Floats, Integers, Space
-from memorybank.storage.found import TYPE_BITS, Addresses, Gathered, Linked, Mentions, Tagged
+from memorybank.storage.found import (
+    NO_DISTANCES,
+    TYPE_BITS,
+    Addresses,
+    Gathered,
+    Linked,
+    Mentions,
+    Tagged,
+)
 from memorybank.tags import TagGroup, passing
 
 #: The signal that is known only when the best units are.
@@ -57,12 +65,26 @@ class Scored:
 
 
 def scene(gathered: Gathered, question: Question, bm25: Bm25) -> Scene:
-    """Return the question before all units that the database gave."""
-    space = spaces.build(gathered.distances, [term.addresses for term in gathered.postings])
-    keywords = lexical.score(space, gathered.statistics, gathered.postings, bm25)
-    cosine = semantic.similarity(space)
-    mean_length = gathered.statistics.mean_length
-    return Scene(space, question, cosine, keywords, mean_length, gathered.dated, gathered.later)
+    """Return the question before all units that the database gave, or before those of a large bank that may answer."""
+    if gathered.sample:
+        space, documents = large.space(gathered, gathered.sample)
+        sample = space.find(gathered.sample.distances.addresses)[0]
+    else:
+        space = spaces.build(gathered.distances, [term.addresses for term in gathered.postings])
+        documents, sample = None, None
+    keywords = lexical.score(space, gathered.statistics, gathered.postings, bm25, documents)
+    candidates = gathered.candidates
+    return Scene(
+        space,
+        question,
+        semantic.similarity(space, sample),
+        keywords,
+        candidates.spread if candidates else keywords.spread(space.population),
+        gathered.statistics.mean_length,
+        gathered.dated,
+        gathered.later,
+        sample,
+    )
 
 
 def score(gathered: Gathered, asked: Asked) -> Scored:
@@ -81,18 +103,27 @@ def score(gathered: Gathered, asked: Asked) -> Scored:
 def _allowed(space: Space, gathered: Gathered, asked: Asked) -> Flags | None:
     """Return which units pass the filters; one whose type is not known here passes, to be looked at when it is read."""
     allowed = None
-    if gathered.tagged is not None:
+    if gathered.candidates:
         allowed = np.zeros(len(space), np.bool_)
-        at, known = space.find(_tagged(gathered.tagged, asked.tags))
-        allowed[at[known]] = True
+        allowed[space.find(gathered.candidates.chosen)[0]] = True
+    if gathered.tagged is not None:
+        passed = np.zeros(len(space), np.bool_)
+        at, known = space.find(tagged_addresses(gathered.tagged, asked.tags))
+        passed[at[known]] = True
+        allowed = passed if allowed is None else allowed & passed
     if asked.types is not None:
         typed = space.traits & sum(TYPE_BITS.values())
-        of_types = (typed == 0) | np.isin(typed, [TYPE_BITS[name] for name in asked.types])
+        of_types = (typed == 0) | (typed & type_bits(asked.types) != 0)
         allowed = of_types if allowed is None else allowed & of_types
     return allowed
 
 
-def _tagged(tagged: Sequence[Tagged], group: TagGroup | None) -> Addresses:
+def type_bits(types: Collection[str] | None) -> int:
+    """Return the bits of these types of facts; 0 where all are asked for."""
+    return sum(TYPE_BITS[name] for name in types or ())
+
+
+def tagged_addresses(tagged: Sequence[Tagged], group: TagGroup | None) -> Addresses:
     """Return where the units stand whose tags pass."""
     passed = passing([each.tags for each in tagged], group) if group else np.ones(len(tagged), np.bool_)
     found = [tagged[at].addresses for at in np.flatnonzero(passed).tolist()]
@@ -118,6 +149,14 @@ def with_graph(
         arms={**scored.arms, GRAPH: closeness},
         blend=scored.blend + weights[GRAPH] * (closeness - before),
     )
+
+
+def reached(population: int, around: Sequence[Mentions], linked: Sequence[Linked], limit: int) -> Addresses:
+    """Return the units that are nearest in the graph, for so many units in all."""
+    addresses = [*(found.addresses for found in around), *(found.addresses for found in linked)]
+    space = spaces.build(NO_DISTANCES, addresses, population)
+    near = graph.closeness(space, (), around, linked)
+    return space.addresses(np.argsort(-near, kind="stable")[:limit])
 
 
 def by_ranks(scored: Scored) -> Scored:

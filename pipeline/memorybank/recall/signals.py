@@ -14,9 +14,9 @@ import numpy as np
 from memorybank.recall import asking
 from memorybank.recall.arms import semantic, temporal
 from memorybank.recall.arms.lexical import Lexical
-from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, spread, z_scored
+from memorybank.recall.fusion import COSINE_FLOOR, LEXICAL_FLOOR, at_least, z_scored
 from memorybank.recall.question import Question
-from memorybank.recall.space import Flags, Floats, Space
+from memorybank.recall.space import Flags, Floats, Integers, Space
 from memorybank.storage.found import Addresses, Dated
 from memorybank.text.traits import Trait
 
@@ -30,22 +30,27 @@ LENT = (0.5, 0.25)
 SPEAKER_SHARE = 0.01
 #: And so many at least.
 SPEAKER_UNITS = 2
+#: Units of a sample whose neighbours are read too.
+SAMPLED_NEIGHBOURS = 64
 
 
 @dataclass(frozen=True)
 class Scene:
     """One question before the units that may answer it: cosine (n,), BM25, mean length of the bank's units, dates.
 
-    `dated` is None where the question names no time, `later` (what was said after it) where it is asked now.
+    `spread`: standard deviation of BM25 over all units. `dated` is None where the question names no time, `later` (what
+    was said after it) where it is asked now. `sample`: indices of units that stand for all, where not all are here.
     """
 
     space: Space
     question: Question
     cosine: Floats
     keywords: Lexical
+    spread: float
     mean_length: float
     dated: Dated | None = None
     later: Addresses | None = None
+    sample: Integers | None = None
 
     @cached_property
     def talk(self) -> float:
@@ -67,6 +72,15 @@ class Scene:
         """The least spread of BM25, which is measured against the weight of the question."""
         return LEXICAL_FLOOR * self.keywords.asked
 
+    @cached_property
+    def keyword_spread(self) -> float:
+        """What one standard deviation of BM25 is."""
+        return at_least(self.spread, self.floor)
+
+    def z_scored(self, values: Floats, floor: float, sampled: int | None = None) -> Floats:
+        """Return values in standard deviations over all units, or over the first `sampled` that stand for them."""
+        return z_scored(values, floor, None if self.sample is None else values[self.sample[:sampled]])
+
     def said_by(self, speakers: tuple[int, ...]) -> Flags:
         """Whether each unit was said by one of these (n,)."""
         return np.isin(self.space.speakers, speakers)
@@ -78,7 +92,8 @@ class Scene:
 
 def lexical(scene: Scene) -> Floats:
     """BM25 of the unit."""
-    return z_scored(scene.keywords.keyword, scene.floor)
+    keyword = scene.keywords.keyword
+    return (keyword - keyword.mean()) / scene.keyword_spread if len(keyword) else keyword
 
 
 def neighbours(scene: Scene) -> Floats:
@@ -88,30 +103,31 @@ def neighbours(scene: Scene) -> Floats:
     """
     keyword = scene.keywords.keyword
     lent = scene.space.borrowed(keyword, LENT) - keyword
-    return scene.talk * (lent - lent.mean()) / spread(keyword, scene.floor) if len(lent) else lent
+    return scene.talk * (lent - lent.mean()) / scene.keyword_spread if len(lent) else lent
 
 
 def session(scene: Scene) -> Floats:
     """BM25 of the whole document or session."""
-    return scene.talk * z_scored(scene.keywords.session, scene.floor)
+    return scene.talk * scene.z_scored(scene.keywords.session, scene.floor)
 
 
 def dense(scene: Scene) -> Floats:
     """Cosine of the unit's vector."""
-    return z_scored(scene.cosine, COSINE_FLOOR)
+    return scene.z_scored(scene.cosine, COSINE_FLOOR)
 
 
 def dense_neighbours(scene: Scene) -> Floats:
     """Mean cosine of the unit and those beside it."""
-    return scene.talk * z_scored(semantic.around(scene.space, scene.cosine), COSINE_FLOOR)
+    around = semantic.around(scene.space, scene.cosine)
+    return scene.talk * scene.z_scored(around, COSINE_FLOOR, SAMPLED_NEIGHBOURS)
 
 
 def speaker(scene: Scene) -> Floats | None:
     """The question names exactly one speaker, and the unit is theirs."""
-    least = max(SPEAKER_UNITS, SPEAKER_SHARE * len(scene.space))
-    theirs = [scene.space.speakers == number for number in scene.question.called]
-    speaking = [flags for flags in theirs if np.count_nonzero(flags) >= least]
-    return speaking[0].astype(np.float64) if len(speaking) == 1 else None
+    standing = scene.space.speakers if scene.sample is None else scene.space.speakers[scene.sample]
+    least = max(SPEAKER_UNITS, SPEAKER_SHARE * len(standing))
+    called = [number for number in scene.question.called if np.count_nonzero(standing == number) >= least]
+    return (scene.space.speakers == called[0]).astype(np.float64) if len(called) == 1 else None
 
 
 def user(scene: Scene) -> Floats | None:

@@ -1,4 +1,5 @@
-"""The space of one recall: every unit that the viewer may see, in order of address, and its neighbours.
+"""The space of one recall: every unit that the viewer may see, in order of address, and its neighbours. Of a large bank
+it holds only some of them.
 
 An address (document number, position) is one 64-bit key, so that sorting, joining and stepping to the next unit of a
 document are array arithmetic.
@@ -24,13 +25,15 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 class Space:
     """`keys` (n,) ascending; `cosine` (n,), NaN where a unit has no vector of the model.
 
-    `speakers` and `traits` (n,): what each text shows by its form, 0 where that is not known.
+    `speakers` and `traits` (n,): what each text shows by its form, 0 where that is not known. `population` is how many
+    units the viewer may see, here or not.
     """
 
     keys: Integers
     cosine: Floats
     speakers: Integers
     traits: Integers
+    population: int
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -48,8 +51,13 @@ class Space:
         return np.concatenate(([0], np.cumsum(self.documents[1:] != self.documents[:-1])))
 
     @cached_property
+    def document_numbers(self) -> Integers:
+        """The documents of the space, ascending (documents,)."""
+        return np.unique(self.documents)
+
+    @cached_property
     def document_sizes(self) -> Integers:
-        """Units of each document (documents,)."""
+        """Units that the space has of each document (documents,)."""
         return np.bincount(self.document_index, minlength=0)
 
     @cached_property
@@ -108,12 +116,16 @@ def key(addresses: Addresses) -> Integers:
     return addresses.documents.astype(np.int64) << _POSITION_BITS | addresses.positions.astype(np.int64)
 
 
-def build(distances: Distances, others: Sequence[Addresses]) -> Space:
-    """Return the space of all units that have a vector or stand among `others` (units a posting was found for)."""
+def build(distances: Distances, others: Sequence[Addresses], population: int | None = None) -> Space:
+    """Return the space of the units that have a vector or stand among `others` (units a posting was found for).
+
+    `population`: how many units the viewer may see; where that is not said, these are all.
+    """
     measured = key(distances.addresses)
     order = np.argsort(measured)
     cosine = 1.0 - distances.distances[order].astype(np.float64)
-    space = Space(measured[order], cosine, distances.speakers[order], distances.traits[order])
+    speakers, traits = distances.speakers[order], distances.traits[order]
+    space = Space(measured[order], cosine, speakers, traits, population or len(measured))
     without_vector = [_unknown(space, other) for other in others]
     if not any(len(keys) for keys in without_vector):
         return space
@@ -121,8 +133,27 @@ def build(distances: Distances, others: Sequence[Addresses]) -> Space:
     keys = np.concatenate((space.keys, more))
     order = np.argsort(keys)
     nothing = np.zeros(len(more), np.int64)
-    columns = ((space.cosine, np.full(len(more), np.nan)), (space.speakers, nothing), (space.traits, nothing))
-    return Space(keys[order], *(np.concatenate(column)[order] for column in columns))
+    added = ((space.cosine, np.full(len(more), np.nan)), (space.speakers, nothing), (space.traits, nothing))
+    cosine, speakers, traits = (np.concatenate(column)[order] for column in added)
+    return Space(keys[order], cosine, speakers, traits, population or len(keys))
+
+
+def together(*parts: Distances) -> Distances:
+    """Return the distances of several reads of the same units, each unit once, in order of address."""
+    addresses = joined_addresses(*(part.addresses for part in parts))
+    _, first = np.unique(key(addresses), return_index=True)
+    columns = [[part.distances, part.speakers, part.traits] for part in parts]
+    return Distances(
+        Addresses(addresses.documents[first], addresses.positions[first]),
+        *(np.concatenate(column)[first] for column in zip(*columns, strict=True)),
+    )
+
+
+def joined_addresses(*parts: Addresses) -> Addresses:
+    """Return all these addresses, one part after the other."""
+    return Addresses(
+        np.concatenate([part.documents for part in parts]), np.concatenate([part.positions for part in parts])
+    )
 
 
 def _unknown(space: Space, addresses: Addresses) -> Integers:

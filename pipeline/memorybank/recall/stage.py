@@ -21,10 +21,22 @@ from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.llm.embedding_queries import QueryVectors
 from memorybank.llm.reranking import Reranker
 from memorybank.model import Bank, FactType, Hit, Scores
-from memorybank.recall import beside, budget, diversity, fusion, hits, question, ranking, rerank, trace
+from memorybank.recall import (
+    beside,
+    budget,
+    diversity,
+    fusion,
+    hits,
+    narrowing,
+    question,
+    ranking,
+    rerank,
+    trace,
+)
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.budget import Cost
+from memorybank.recall.narrowing import REACHED, Reading
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
 from memorybank.recall.ranking import Asked, Scored
@@ -33,7 +45,7 @@ from memorybank.recall.signals import SPEAKER_UNITS
 from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import search
-from memorybank.storage.found import Addresses, Gathered, Statistics
+from memorybank.storage.found import Addresses, Linked, Mentions, Statistics
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.search import Filter, Seeds, Wanted
@@ -43,8 +55,6 @@ from memorybank.tags import needed
 FILL_SHARE = 0.1
 #: Best hits from which the graph is followed.
 SEEDS = 10
-#: Units that are scored on the event loop at most (1 ms); more are worth the way to a thread.
-LOOP_UNITS = 5_000
 #: Sources of observations that are read at most, those of the best ones: more than any budget of tokens holds.
 MOST_SOURCES = 500
 
@@ -130,24 +140,29 @@ class Recall:
     async def _score(self, connection: Connection, run: Run) -> tuple[Scored, Statistics]:
         """Return every unit's scores, and the sizes of the bank."""
         with run.steps.step("gather"):
-            gathered = await search.gather(connection, run.bank.id, run.viewer, self._wanted(run))
+            asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
+            reading = Reading(
+                run.bank, run.viewer, self._wanted(run), asked, self.settings.recall.exact_units
+            )
+            gathered = await narrowing.gather(connection, reading)
         with run.steps.step("score"):
-            scored = self._fused(await self._scored(run, gathered))
+            scored = self._fused(await narrowing.scored(gathered, asked))
         sizes = gathered.statistics
+        around: tuple[Mentions, ...] = ()
+        linked: tuple[Linked, ...] = ()
         if run.has("graph") and len(scored.space) and (sizes.has_entities or sizes.has_links):
             with run.steps.step("follow_graph"):
                 seeds = Seeds(*ranking.seeds(scored, SEEDS))
                 around, linked = await search.reach(connection, run.bank.id, run.viewer, seeds, sizes)
-                scored = self._fused(
-                    ranking.with_graph(scored, self._weights, gathered.named, around, linked)
-                )
+        if gathered.sample:
+            with run.steps.step("narrow"):
+                count = budget.chosen(run.config, run.query.budget, run.query.max_tokens, sizes)
+                reached = ranking.reached(scored.space.population, around, linked, REACHED)
+                gathered = await narrowing.narrow(connection, reading, gathered, scored, reached, count)
+                scored = self._fused(await narrowing.scored(gathered, asked))
+        if around or linked:
+            scored = self._fused(ranking.with_graph(scored, self._weights, gathered.named, around, linked))
         return scored, sizes
-
-    async def _scored(self, run: Run, gathered: Gathered) -> Scored:
-        asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
-        if len(gathered.distances.addresses) <= LOOP_UNITS:
-            return ranking.score(gathered, asked)
-        return await asyncio.to_thread(ranking.score, gathered, asked)
 
     def _fused(self, scored: Scored) -> Scored:
         return ranking.by_ranks(scored) if self.settings.recall.fusion == "rrf" else scored

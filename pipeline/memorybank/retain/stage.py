@@ -19,7 +19,7 @@ from memorybank.retain.payload import REPROCESS, Batch, DocumentPart, Staged
 from memorybank.retain.work import Extractor
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings, resolve_bank, strategy_named
-from memorybank.storage import banks, chunks, operations, retains
+from memorybank.storage import banks, chunks, models, operations, retains, vector_index
 from memorybank.storage.documents import Held
 from memorybank.storage.operations import NewOperation
 from memorybank.storage.pool import Database
@@ -132,11 +132,20 @@ class Retain:
             left = await chunks.counts(connection, round_.claim.lease.operation_id)
         if left.pending:
             return Outcome(more=True)
+        await self._queue_index(round_)
         kept = 0
         if job.staged.replaced:
             async with round_.writing() as connection:
                 kept = await staging.retire(connection, round_.claim)
         return await job.end(left, kept)
+
+    async def _queue_index(self, round_: Round) -> None:
+        """Have a bank that has grown past exact search given an index of its own."""
+        claim, own = round_.claim, self.embedder
+        async with self.database.transaction() as connection:
+            model = await models.embedding_model(connection, own.model, own.dimensions)
+            exact = self.settings.recall.exact_units
+            await vector_index.queue(connection, claim.bank, claim.audience_id, model, exact)
 
     def config_of(self, bank: Bank, strategy: str | None) -> BankConfig:
         """Return what holds for a bank under a strategy."""

@@ -118,6 +118,7 @@ class RecallSettings(Section):
     bm25_b: float = Field(ge=0, le=1)
     max_query_terms: int = Field(ge=1)
     max_postings: int = Field(ge=1)
+    exact_units: int = Field(ge=0)
     weights: dict[str, float]
 
 

@@ -1,7 +1,7 @@
 """Banks: the outer wall around everything remembered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -37,11 +37,12 @@ class BankPage:
 
 @dataclass(frozen=True)
 class Deleted:
-    """What went with a bank."""
+    """What went with a bank; `indexed`: it had an index of its own, which is still to be dropped."""
 
     units: int = 0
     entities: int = 0
     documents: int = 0
+    indexed: bool = False
 
     @property
     def total(self) -> int:
@@ -133,7 +134,7 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
         await execute(connection, f"banks.delete_{step}", bank)
     await operations.delete_bank(connection, row["id"])
     await execute(connection, "banks.delete", bank)
-    return Deleted(**counts)
+    return Deleted(**counts, indexed=row["indexed_model"] is not None)
 
 
 def _found(row: Row | None, bank_id: str) -> Bank:
@@ -143,7 +144,7 @@ def _found(row: Row | None, bank_id: str) -> Bank:
 
 
 def _bank(row: Row) -> Bank:
-    return Bank(row["id"], row["bank_id"], row["name"], row["config"], row["created_at"], row["updated_at"])
+    return Bank(**{field.name: row[field.name] for field in fields(Bank)})
 
 
 def _listing(row: Row) -> BankListing:

@@ -103,8 +103,44 @@ class Tagged:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Units of a large bank that stand for all that the viewer may see, in an order of chance.
+
+    `sizes`: units of the document of each (n,); `share` is how much of the bank the viewer may see, 0 to 1.
+    """
+
+    distances: Distances
+    sizes: Array
+    share: float
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Units with their neighbours, some several times; and how many units their documents have, (d,) each."""
+
+    distances: Distances
+    documents: Array
+    sizes: Array
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The units of a large bank that may be ranked, in place of all, and what was read of them.
+
+    `spread` is the standard deviation of BM25 over all units.
+    """
+
+    chosen: Addresses
+    windows: Windows
+    spread: float
+
+
+@dataclass(frozen=True)
 class Gathered:
-    """What the first trip brought; `dated`, `later` and `tagged` None where they were not asked for."""
+    """What the first trip brought; `dated`, `later` and `tagged` None where they were not asked for.
+
+    `sample` of a large bank, whose `distances` are of some units only; `candidates` once they are known.
+    """
 
     statistics: Statistics
     postings: tuple[TermPostings, ...]
@@ -113,6 +149,8 @@ class Gathered:
     dated: Dated | None
     later: Addresses | None
     tagged: tuple[Tagged, ...] | None
+    sample: Sample | None = None
+    candidates: Candidates | None = None
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,18 @@ class Database:
             raise _typed(error) from error
 
     @asynccontextmanager
+    async def apart(self) -> AsyncIterator[Connection]:
+        """Give a connection in autocommit that is none of the pool's, for what takes minutes; it is closed then."""
+        try:
+            made = await psycopg.AsyncConnection[DictRow].connect(
+                await self.conninfo(), autocommit=True, row_factory=dict_row
+            )
+            async with made as connection:
+                yield connection
+        except psycopg.OperationalError as error:
+            raise _typed(error) from error
+
+    @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """Lend a connection inside a transaction: all of it is committed, or nothing."""
         async with self.connection() as connection, connection.transaction():

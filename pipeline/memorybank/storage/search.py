@@ -5,9 +5,8 @@ entities, dates and the filter, sent in one go. Trip two: `reach` (one hop in th
 `units` with all that hits tell, and what is asked for beside them.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,18 +14,14 @@ from uuid import UUID
 import numpy as np
 from pgvector import HalfVector
 from psycopg import AsyncCursor
-from psycopg.errors import QueryCanceled
 from psycopg.rows import DictRow
 
 from memorybank.audience import Viewer
-from memorybank.errors import ArmTooSlow, TimedOut
-from memorybank.storage import packed
 from memorybank.storage.copying import literal
 from memorybank.storage.found import (
     NO_DISTANCES,
     Addresses,
     Dated,
-    Distances,
     FoundChunk,
     FoundSource,
     FoundUnit,
@@ -37,7 +32,9 @@ from memorybank.storage.found import (
     Tagged,
     TermPostings,
 )
-from memorybank.storage.queries import Connection, Parameters, Row, load
+from memorybank.storage.nearest import Near, ask_nearest
+from memorybank.storage.queries import Connection, Row
+from memorybank.storage.trip import Trip, addresses_of, ask, distances_of, of_addresses, rows, trip
 
 #: Units read of one entity, the newest: what more units mention tells little, and a hub would cost seconds. And units
 #: reached through links, the strongest.
@@ -46,16 +43,6 @@ MENTIONS_CAP = 200
 ENTITIES_CAP = 40
 #: Units read near the window of time, of those that happened and of those that were mentioned, the newest.
 DATED_CAP = 5_000
-#: Which arm a statement feeds: that arm can be left out. What the others read is part of every answer.
-ARMS = {
-    "distances": "semantic",
-    "postings": "bm25",
-    "named": "graph",
-    "around": "graph",
-    "linked": "graph",
-    "dated": "temporal",
-    "later": "temporal",
-}
 
 
 @dataclass(frozen=True)
@@ -69,7 +56,8 @@ class Filter:
 class Wanted:
     """What the first trip asks for. `terms` or `names` empty, `vector`, `dates`, `after` or `filter` None: not asked.
 
-    `after`: what was said after this moment. `seconds`: what each statement may take, from here on.
+    `after`: what was said after this moment. `seconds`: what each statement may take, from here on. `near`: only the
+    nearest units, not the distances of all.
     """
 
     seconds: float
@@ -82,6 +70,7 @@ class Wanted:
     dates: tuple[datetime, datetime] | None = None
     after: datetime | None = None
     filter: Filter | None = None
+    near: Near | None = None
 
 
 @dataclass(frozen=True)
@@ -95,28 +84,34 @@ class Seeds:
 async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Wanted) -> Gathered:
     """Read what the arms score from: one trip, all statements at once. Raises ArmTooSlow or TimedOut."""
     scope: dict[str, Any] = {"bank": bank, **viewer.parameters()}
-    async with _trip(connection) as trip:
-        await trip.ask("limit", {"milliseconds": str(max(1, round(wanted.seconds * 1000)))})
-        statistics = await trip.ask("statistics", {"bank": bank})
-        postings = await trip.ask("postings", scope | _of_terms(wanted)) if wanted.terms else None
-        distances = (
-            await trip.ask("distances", scope | _of_vector(wanted)) if wanted.vector is not None else None
-        )
-        named = await trip.ask("named", scope | _of_names(wanted)) if wanted.names else None
-        dated = await trip.ask("dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
-        later = await trip.ask("later", scope | _of_moment(wanted.after)) if wanted.after else None
-        tagged = await trip.ask("tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
+    async with trip(connection) as sent:
+        await sent.ask("search.limit", {"milliseconds": str(max(1, round(wanted.seconds * 1000)))})
+        statistics = await sent.ask("search.statistics", {"bank": bank})
+        postings = await sent.ask("search.postings", scope | _of_terms(wanted)) if wanted.terms else None
+        distances = await _ask_distances(sent, scope, wanted)
+        named = await sent.ask("search.named", scope | _of_names(wanted)) if wanted.names else None
+        dated = await sent.ask("search.dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
+        later = await sent.ask("search.later", scope | _of_moment(wanted.after)) if wanted.after else None
+        tagged = await sent.ask("search.tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
     return Gathered(
-        Statistics(**(await _rows(statistics))[0]),
-        tuple(_postings(row) for row in await _rows(postings)),
-        _distances((await _rows(distances))[0]) if distances else NO_DISTANCES,
-        tuple(_mentions(row) for row in await _rows(named)),
-        _dated((await _rows(dated))[0]) if dated else None,
-        _addresses((await _rows(later))[0]) if later else None,
-        tuple(Tagged(frozenset(row["tags"]), _addresses(row)) for row in await _rows(tagged))
+        Statistics(**(await rows(statistics))[0]),
+        tuple(_postings(row) for row in await rows(postings)),
+        distances_of((await rows(distances))[0]) if distances else NO_DISTANCES,
+        tuple(_mentions(row) for row in await rows(named)),
+        _dated((await rows(dated))[0]) if dated else None,
+        addresses_of((await rows(later))[0]) if later else None,
+        tuple(Tagged(frozenset(row["tags"]), addresses_of(row)) for row in await rows(tagged))
         if tagged
         else None,
     )
+
+
+async def _ask_distances(sent: Trip, scope: Mapping[str, Any], wanted: Wanted) -> AsyncCursor[DictRow] | None:
+    if wanted.near:
+        return await ask_nearest(sent, wanted.near)
+    if wanted.vector is None:
+        return None
+    return await sent.ask("search.distances", {**scope, **_of_vector(wanted)})
 
 
 async def speakers(
@@ -124,8 +119,8 @@ async def speakers(
 ) -> frozenset[int]:
     """Return those of the speakers (by number) who have said at least so much that the viewer may see."""
     parameters = {"bank": bank, "speakers": literal(asked), "least": least, **viewer.parameters()}
-    rows = await _rows(await _ask(connection, "speakers", parameters))
-    return frozenset(row["speaker"] for row in rows)
+    found = await rows(await ask(connection, "search.speakers", parameters))
+    return frozenset(row["speaker"] for row in found)
 
 
 async def reach(
@@ -134,18 +129,18 @@ async def reach(
     """Return what is one hop away from the best hits: by shared entities, by links, of which the bank has some."""
     parameters = {
         "bank": bank,
-        **_of_addresses(seeds.addresses),
+        **of_addresses(seeds.addresses),
         "strengths": literal(seeds.strengths.tolist()),
         "cap": MENTIONS_CAP,
         "entities": ENTITIES_CAP,
         **viewer.parameters(),
     }
-    async with _trip(connection) as trip:
-        around = await trip.ask("around", parameters) if sizes.has_entities else None
-        linked = await trip.ask("linked", parameters) if sizes.has_links else None
+    async with trip(connection) as sent:
+        around = await sent.ask("search.around", parameters) if sizes.has_entities else None
+        linked = await sent.ask("search.linked", parameters) if sizes.has_links else None
     return (
-        tuple(_mentions(row) for row in await _rows(around)),
-        tuple(Linked(row["kind"], _addresses(row), row["strengths"]) for row in await _rows(linked)),
+        tuple(_mentions(row) for row in await rows(around)),
+        tuple(Linked(row["kind"], addresses_of(row), row["strengths"]) for row in await rows(linked)),
     )
 
 
@@ -153,10 +148,10 @@ async def units(connection: Connection, bank: int, viewer: Viewer, addresses: Ad
     """Return units in the order of their addresses; `place` is the index of the address. The unseen are left out."""
     parameters = {
         "bank": bank,
-        **_of_addresses(addresses),
+        **of_addresses(addresses),
         **viewer.parameters(),
     }
-    return [_unit(row) for row in await _rows(await _ask(connection, "units", parameters))]
+    return [_unit(row) for row in await rows(await ask(connection, "search.units", parameters))]
 
 
 async def sources(
@@ -164,7 +159,7 @@ async def sources(
 ) -> list[FoundSource]:
     """Return the visible facts that these observations stand on, for each the newest first."""
     parameters = {"bank": bank, "observations": list(observations), **viewer.parameters()}
-    return [FoundSource(**row) for row in await _rows(await _ask(connection, "sources", parameters))]
+    return [FoundSource(**row) for row in await rows(await ask(connection, "search.sources", parameters))]
 
 
 async def chunks(
@@ -172,47 +167,8 @@ async def chunks(
 ) -> dict[UUID, FoundChunk]:
     """Return chunks by their ids; those whose text is not kept are left out."""
     parameters = {"bank": bank, "chunks": list(wanted), **viewer.parameters()}
-    rows = await _rows(await _ask(connection, "chunks", parameters))
-    return {row["id"]: FoundChunk(**row) for row in rows}
-
-
-@dataclass
-class _Trip:
-    """Statements that are sent in one go."""
-
-    connection: Connection
-    sent: list[tuple[str, AsyncCursor[DictRow]]] = field(default_factory=list)
-
-    async def ask(self, name: str, parameters: Parameters) -> AsyncCursor[DictRow]:
-        cursor = packed.cursor(self.connection)
-        self.sent.append((name, cursor))
-        return await cursor.execute(load()[f"search.{name}"].sql, parameters)
-
-    def too_slow(self) -> TimedOut:
-        """Return which arm was stopped: all statements before the stopped one have a result."""
-        stopped = next((name for name, cursor in self.sent if cursor.pgresult is None), "")
-        return ArmTooSlow(ARMS[stopped]) if stopped in ARMS else TimedOut("reading the bank took too long")
-
-
-@asynccontextmanager
-async def _trip(connection: Connection) -> AsyncIterator[_Trip]:
-    trip = _Trip(connection)
-    try:
-        async with connection.pipeline():
-            yield trip
-    except QueryCanceled as error:
-        raise trip.too_slow() from error
-
-
-async def _ask(connection: Connection, name: str, parameters: Parameters) -> AsyncCursor[DictRow]:
-    try:
-        return await _Trip(connection).ask(name, parameters)
-    except QueryCanceled as error:
-        raise TimedOut("reading the bank took too long") from error
-
-
-async def _rows(cursor: AsyncCursor[DictRow] | None) -> list[Row]:
-    return await cursor.fetchall() if cursor else []
+    asked = await ask(connection, "search.chunks", parameters)
+    return {row["id"]: FoundChunk(**row) for row in await rows(asked)}
 
 
 def _of_terms(wanted: Wanted) -> dict[str, Any]:
@@ -220,13 +176,6 @@ def _of_terms(wanted: Wanted) -> dict[str, Any]:
         "terms": literal(wanted.terms),
         "max_terms": wanted.max_terms,
         "max_postings": wanted.max_postings,
-    }
-
-
-def _of_addresses(addresses: Addresses) -> dict[str, Any]:
-    return {
-        "documents": literal(addresses.documents.tolist()),
-        "positions": literal(addresses.positions.tolist()),
     }
 
 
@@ -253,15 +202,8 @@ def _of_filter(chosen: Filter) -> dict[str, Any]:
     }
 
 
-def _addresses(row: Row) -> Addresses:
-    """Return the addresses of a row of packed arrays; null stands for no unit at all."""
-    empty = np.empty(0, np.int32)
-    documents, positions = row["documents"], row["positions"]
-    return Addresses(empty if documents is None else documents, empty if positions is None else positions)
-
-
 def _postings(row: Row) -> TermPostings:
-    addresses = _addresses(row)
+    addresses = addresses_of(row)
     found = len(addresses) > 0
     empty = addresses.documents
     return TermPostings(
@@ -273,19 +215,12 @@ def _postings(row: Row) -> TermPostings:
     )
 
 
-def _distances(row: Row) -> Distances:
-    addresses = _addresses(row)
-    if not len(addresses):
-        return NO_DISTANCES
-    return Distances(addresses, row["distances"], row["speakers"], row["traits"])
-
-
 def _mentions(row: Row) -> Mentions:
-    return Mentions(row["name"], row["strength"], _addresses(row))
+    return Mentions(row["name"], row["strength"], addresses_of(row))
 
 
 def _dated(row: Row) -> Dated:
-    addresses = _addresses(row)
+    addresses = addresses_of(row)
     if not len(addresses):
         return Dated(addresses, np.empty(0), np.empty(0), np.empty(0))
     return Dated(addresses, row["occurred_start"], row["occurred_end"], row["mentioned_at"])

@@ -77,7 +77,7 @@ class World:
         self, bank: Bank, audience: int, units: Sequence[Unit | str], document_id: str | None = None
     ) -> list[UUID]:
         """Write one document whose units stand in this order; return their ids."""
-        async with self.database.transaction() as connection:
+        async with self.database.transaction() as connection, connection.pipeline():
             model = await _model(connection, self.recall.embedder.model, self.recall.embedder.dimensions)
             number = await _document(connection, bank.id, audience, document_id or f"doc-{new_id()}")
             made = [Unit(unit) if isinstance(unit, str) else unit for unit in units]

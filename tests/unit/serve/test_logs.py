@@ -26,7 +26,5 @@ def test_a_traceback_quotes_no_variables(form: str, capsys: pytest.CaptureFixtur
         root.handlers[:], level = before
         root.setLevel(level)
     said = capsys.readouterr().err
-    assert (
-        "OverflowError" in said and "22 is too much" in said and "Quetzal" not in said
-    )
+    assert "OverflowError" in said and "22 is too much" in said and "Quetzal" not in said
     assert form == "text" or json.loads(said.splitlines()[-1])["event"] == "it broke"

@@ -33,5 +33,5 @@ def closeness(
 
 def _add_mentions(total: Floats, space: Space, mentions: Mentions, decay: float) -> None:
     at, known = space.find(mentions.addresses)
-    rarity = float(idf(len(space), len(mentions.addresses)) / idf(len(space), 1))
+    rarity = float(idf(space.population, len(mentions.addresses)) / idf(space.population, 1))
     total[at[known]] += decay * mentions.strength * rarity

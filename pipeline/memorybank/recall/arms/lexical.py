@@ -35,39 +35,81 @@ class Lexical:
     session: Floats
     asked: float
 
+    def spread(self, population: int) -> float:
+        """Return the standard deviation over so many units; those that are not here hold nothing of the question."""
+        if not population:
+            return 0.0
+        mean = self.keyword.sum() / population
+        return float(np.sqrt(max(0.0, (self.keyword**2).sum() / population - mean**2)))
+
     @property
     def coverage(self) -> Floats:
         """Share of the question's weight that each unit holds, 0 to about 1 (n,)."""
         return self.keyword / self.asked if self.asked else self.keyword
 
 
-def idf(units: int, frequency: Integers | int) -> Floats:
+@dataclass(frozen=True)
+class Documents:
+    """How many units each document of the space has (documents,); how many documents the bank has, their mean size."""
+
+    sizes: Integers | Floats
+    count: float
+    mean: float
+
+
+def whole(space: Space) -> Documents:
+    """Return the documents of a space that holds all units."""
+    sizes = space.document_sizes
+    return Documents(sizes, len(sizes), float(sizes.mean()) if len(sizes) else 1.0)
+
+
+def idf(units: float, frequency: Integers | int) -> Floats:
     """Return the weight of a term that `frequency` of `units` texts hold."""
     held = np.minimum(np.asarray(frequency, np.float64), units)
     return np.log1p((units - held + 0.5) / (held + 0.5))
 
 
-def score(space: Space, statistics: Statistics, postings: Sequence[TermPostings], constants: Bm25) -> Lexical:
-    """Return BM25 of every unit and of every unit's document."""
-    keyword, session, asked = np.zeros(len(space)), np.zeros(len(space.document_sizes)), 0.0
+def score(
+    space: Space,
+    statistics: Statistics,
+    postings: Sequence[TermPostings],
+    constants: Bm25,
+    documents: Documents | None = None,
+) -> Lexical:
+    """Return BM25 of every unit of the space and of every unit's document.
+
+    `documents`: where the space does not hold all units; those of a document count for it all the same.
+    """
+    held = documents or whole(space)
+    keyword, session, asked = np.zeros(len(space)), np.zeros(len(held.sizes)), 0.0
     mean = statistics.mean_length
     for term in postings:
-        at, known = space.find(term.addresses)
-        at, tf, length = at[known], term.tf[known].astype(np.float64), term.lengths[known]
         weight = float(idf(statistics.units, term.frequency))
         asked += weight
-        if not len(at):
+        if not len(term.addresses):
             continue
+        at, known = space.find(term.addresses)
+        at, tf, length = at[known], term.tf[known].astype(np.float64), term.lengths[known]
         norm = constants.k1 * (1 - constants.b + constants.b * length / mean)
         keyword[at] += weight * tf * (constants.k1 + 1) / (tf + norm)
-        session += _session_part(space, at, tf)
+        if documents is None:
+            inside = np.asarray(np.bincount(space.document_index[at], tf, len(held.sizes)), np.float64)
+            session += _session_part(held, inside, int(np.count_nonzero(inside)))
+        else:
+            session += _session_part(held, *_inside(space, term))
     return Lexical(keyword, session[space.document_index], asked)
 
 
-def _session_part(space: Space, at: Integers, tf: Floats) -> Floats:
+def _inside(space: Space, term: TermPostings) -> tuple[Floats, int]:
+    """Return how often a term stands in each document of the space, and in how many of all documents it does."""
+    numbers, documents = space.document_numbers, term.addresses.documents
+    at = np.minimum(np.searchsorted(numbers, documents), len(numbers) - 1)
+    here = numbers[at] == documents
+    inside = np.bincount(at[here], term.tf[here], len(numbers))
+    return np.asarray(inside, np.float64), len(np.unique(documents))
+
+
+def _session_part(documents: Documents, inside: Floats, holders: int) -> Floats:
     """Return one term's BM25 of whole documents, whose length is the number of their units."""
-    sizes = space.document_sizes
-    inside = np.bincount(space.document_index[at], weights=tf, minlength=len(sizes))
-    weight = idf(len(sizes), int(np.count_nonzero(inside)))
-    norm = SESSION_K1 * (1 - SESSION_B + SESSION_B * sizes / sizes.mean()) if len(sizes) else sizes
-    return weight * inside * (SESSION_K1 + 1) / (inside + norm)
+    norm = SESSION_K1 * (1 - SESSION_B + SESSION_B * documents.sizes / documents.mean)
+    return idf(documents.count, holders) * inside * (SESSION_K1 + 1) / (inside + norm)

@@ -1,14 +1,14 @@
 -- name: get
 -- One bank by the caller's id.
-SELECT id, bank_id, name, config, created_at, updated_at FROM bank WHERE bank_id = %(bank_id)s
+SELECT id, bank_id, name, config, created_at, updated_at, indexed_model FROM bank WHERE bank_id = %(bank_id)s
 
 -- name: by_number
 -- One bank by our number.
-SELECT id, bank_id, name, config, created_at, updated_at FROM bank WHERE id = %(bank)s
+SELECT id, bank_id, name, config, created_at, updated_at, indexed_model FROM bank WHERE id = %(bank)s
 
 -- name: lock
 -- One bank, held for a change of its settings; whoever adds rows to the bank is not kept waiting.
-SELECT id, bank_id, name, config, created_at, updated_at FROM bank WHERE bank_id = %(bank_id)s FOR NO KEY UPDATE
+SELECT id, bank_id, name, config, created_at, updated_at, indexed_model FROM bank WHERE bank_id = %(bank_id)s FOR NO KEY UPDATE
 
 -- name: add
 -- A bank and the audience of all who may use it, at first use; two requests may do so at once.
@@ -23,12 +23,12 @@ INSERT INTO audience (bank, kind) SELECT id, 'bank' FROM made
 -- name: set_name
 -- A bank's display name.
 UPDATE bank SET name = %(name)s, updated_at = %(now)s WHERE id = %(bank)s
-RETURNING id, bank_id, name, config, created_at, updated_at
+RETURNING id, bank_id, name, config, created_at, updated_at, indexed_model
 
 -- name: set_config
 -- A bank's own settings, whole.
 UPDATE bank SET config = %(config)s, updated_at = %(now)s WHERE id = %(bank)s
-RETURNING id, bank_id, name, config, created_at, updated_at
+RETURNING id, bank_id, name, config, created_at, updated_at, indexed_model
 
 -- name: default_audience
 -- The audience of whoever may use the bank.

@@ -1,0 +1,151 @@
+"""Reads a large bank: the candidates in place of all units. A small one is read whole.
+
+A filter that few units pass is asked first, and the distances of those that pass are exact; one that many pass is asked
+of the candidates only.
+"""
+
+import asyncio
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from memorybank.audience import Viewer
+from memorybank.model import Bank
+from memorybank.recall import ranking
+from memorybank.recall import space as spaces
+from memorybank.recall.ranking import Asked, Scored
+from memorybank.recall.signals import SAMPLED_NEIGHBOURS
+from memorybank.storage import nearest, search
+from memorybank.storage.found import Addresses, Candidates, Gathered, Sample
+from memorybank.storage.nearest import Near, Scope
+from memorybank.storage.queries import Connection
+from memorybank.storage.search import Wanted
+
+#: Nearest units asked of the index.
+NEAREST = 200
+#: A filter that fewer of the units pass is asked first, before any index of vectors.
+FEW = 0.1
+#: Units reached through the graph that are read too.
+REACHED = 100
+#: Candidates of which type and tags are looked up, times what share of the units passes the filter.
+LOOKED_UP = 300
+#: Units that must pass a filter of those looked up; else it is asked first.
+ENOUGH = 100
+#: Units that are scored on the event loop at most (1 ms); more are worth the way to a thread.
+LOOP_UNITS = 5_000
+#: Neighbours on each side that signals look at.
+NEIGHBOURS = 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One question to one bank: who asks, what is read, how it is scored, up to which size a search is exact."""
+
+    bank: Bank
+    viewer: Viewer
+    wanted: Wanted
+    asked: Asked
+    exact: int
+
+    def scope(self) -> Scope | None:
+        """Return where vectors are read by index; None where the bank has no index or nobody asks for vectors."""
+        wanted, model = self.wanted, self.bank.indexed_model
+        if model is None or wanted.vector is None:
+            return None
+        return Scope(self.bank.id, self.viewer, model, wanted.model, wanted.vector)
+
+
+async def gather(connection: Connection, reading: Reading) -> Gathered:
+    """Read what the arms score from; of a large bank what is near or holds the words. Raises ArmTooSlow or TimedOut."""
+    scope, wanted = reading.scope(), reading.wanted
+    drawn = await nearest.sample(connection, scope, reading.exact) if scope else None
+    if scope is None or drawn is None:
+        return await _whole(connection, reading, wanted)
+    typed, tagged = await _shares(connection, reading, scope, drawn)
+    if typed < FEW:
+        return await _whole(connection, reading, wanted)
+    if tagged < FEW:
+        return await _passing(connection, reading, scope, drawn)
+    near = Near(scope, math.ceil(NEAREST / tagged), ranking.type_bits(reading.asked.types))
+    found = await _whole(connection, reading, replace(wanted, filter=None, near=near))
+    gathered = replace(found, sample=drawn)
+    if typed == tagged == 1.0:
+        return gathered
+    gathered = await _looked_up(connection, reading, scope, gathered, math.ceil(LOOKED_UP / (typed * tagged)))
+    passing = ranking.tagged_addresses(gathered.tagged or (), reading.asked.tags)
+    if wanted.filter and len(passing) < ENOUGH:
+        return await _passing(connection, reading, scope, drawn)
+    return gathered
+
+
+async def scored(gathered: Gathered, asked: Asked) -> Scored:
+    """Score what was gathered; in a thread where it is much."""
+    many = len(gathered.distances.addresses) + sum(len(term.addresses) for term in gathered.postings)
+    if many <= LOOP_UNITS:
+        return ranking.score(gathered, asked)
+    return await asyncio.to_thread(ranking.score, gathered, asked)
+
+
+async def _whole(connection: Connection, reading: Reading, wanted: Wanted) -> Gathered:
+    return await search.gather(connection, reading.bank.id, reading.viewer, wanted)
+
+
+async def _passing(connection: Connection, reading: Reading, scope: Scope, drawn: Sample) -> Gathered:
+    """Ask the filter first: all units that pass, each with its exact distance."""
+    gathered = await _whole(connection, reading, replace(reading.wanted, vector=None))
+    addresses = ranking.tagged_addresses(gathered.tagged or (), reading.asked.tags)
+    return replace(gathered, distances=await nearest.at(connection, scope, addresses), sample=drawn)
+
+
+async def _looked_up(
+    connection: Connection, reading: Reading, scope: Scope, gathered: Gathered, count: int
+) -> Gathered:
+    """Look up type and tags of the best candidates, of which a filter will leave a share only."""
+    some = _best(await scored(gathered, reading.asked), count)
+    known = await nearest.at(connection, scope, some)
+    gathered = replace(gathered, distances=spaces.together(gathered.distances, known))
+    if reading.wanted.filter is None:
+        return gathered
+    tagged = await nearest.tags(connection, scope, gathered.distances.addresses)
+    return replace(gathered, tagged=tuple(tagged))
+
+
+async def _shares(
+    connection: Connection, reading: Reading, scope: Scope, drawn: Sample
+) -> tuple[float, float]:
+    """Return how many of the units pass the filter on types, and how many that on tags, each 0 to 1."""
+    bits, traits = ranking.type_bits(reading.asked.types), drawn.distances.traits
+    typed = float(np.mean(traits & bits != 0)) if bits else 1.0
+    if reading.wanted.filter is None:
+        return typed, 1.0
+    found = await nearest.tags(connection, scope, drawn.distances.addresses)
+    addresses = ranking.tagged_addresses(found, reading.asked.tags)
+    return typed, len(addresses) / len(traits)
+
+
+async def narrow(
+    connection: Connection,
+    reading: Reading,
+    gathered: Gathered,
+    rough: Scored,
+    reached: Addresses,
+    count: int,
+) -> Gathered:
+    """Read the best candidates of a large bank with their neighbours, and what the graph reached; raises ArmTooSlow."""
+    scope, sample = reading.scope(), gathered.sample
+    if scope is None or sample is None:
+        return gathered
+    if gathered.tagged is not None:
+        tagged = await nearest.tags(connection, scope, reached)
+        gathered = replace(gathered, tagged=(*gathered.tagged, *tagged))
+    chosen = spaces.joined_addresses(_best(rough, count), reached)
+    drawn = sample.distances.addresses
+    context = Addresses(drawn.documents[:SAMPLED_NEIGHBOURS], drawn.positions[:SAMPLED_NEIGHBOURS])
+    windows = await nearest.windows(connection, scope, spaces.joined_addresses(chosen, context), NEIGHBOURS)
+    spread = rough.lexical.spread(rough.space.population)
+    return replace(gathered, candidates=Candidates(chosen, windows, spread))
+
+
+def _best(rough: Scored, count: int) -> Addresses:
+    return rough.space.addresses(ranking.best(rough, count))
