@@ -160,7 +160,7 @@ def test_example_of_a_recall(filled: Bank) -> None:
 
 def test_entities_come_by_default_and_the_rest_does_not(filled: Bank) -> None:
     answer = filled.recall("When is the release?")
-    assert answer.keys() == {"results", "entities"}
+    assert answer.keys() == {"results", "entities", "stages"}
     assert answer["entities"]["Ana"]["canonical_name"] == "Ana"
 
 

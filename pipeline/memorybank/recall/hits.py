@@ -39,8 +39,6 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores, sources: Sequence[FoundSou
 
 def good_enough(scores: Scores, least: MinScores) -> bool:
     """Return whether a hit reaches every least score that is asked for."""
-    if least == ANY:
-        return True
     pairs = (
         (least.final, scores.final),
         (least.semantic, -1.0 if scores.semantic is None else scores.semantic),

@@ -161,9 +161,10 @@ class Found:
         asked = self.run.query.min_scores
         # Where no reranker ran, none can be asked for; where one did, what it did not read is below any floor.
         least = asked if self.reranked else replace(asked, reranker=None)
+        least = hits.ANY if least == hits.ANY else least
         after = float(self.scored.relevance[self.indices[end:]].max(initial=0.0))
-        scores = _scores(self.scored, page, after)
-        good = [pair for pair in zip(page.units, scores, strict=True) if hits.good_enough(pair[1], least)]
+        scored = zip(page.units, _scores(self.scored, page, after), strict=True)
+        good = [pair for pair in scored if least is hits.ANY or hits.good_enough(pair[1], least)]
         if self.run.query.include.chunks_max_tokens is not None:
             self.chunks.extend(chunk for unit, _ in good for chunk in self._chunks_of(unit))
         if self.run.query.prefer_observations:
@@ -204,14 +205,14 @@ class Found:
 def _scores(scored: Scored, page: Page, floor: float) -> list[Scores]:
     """Return the scores of a page: final ones never rise; an arm that did not see a unit has none."""
     finals = descending(np.append(page.relevance, floor))[:-1]
-    columns = (scored.space.cosine[page.ranked], scored.lexical.keyword[page.ranked], page.reranked)
-    return [
-        Scores(final, _known(cosine), keyword if keyword > 0 else None, _known(reranked))
-        for final, cosine, keyword, reranked in zip(
-            finals.tolist(), *(column.tolist() for column in columns), strict=True
-        )
-    ]
+    cosines, reranked = _known(scored.space.cosine[page.ranked]), _known(page.reranked)
+    keywords = (keyword or None for keyword in scored.lexical.keyword[page.ranked].tolist())
+    return list(map(Scores, finals.tolist(), cosines, keywords, reranked))
 
 
-def _known(value: float) -> float | None:
-    return value if value == value else None
+def _known(values: Floats) -> Sequence[float | None]:
+    """Return values, None for those that are not numbers."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values.tolist()
+    return [None if none else value for value, none in zip(values.tolist(), missing.tolist(), strict=True)]
