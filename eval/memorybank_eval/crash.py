@@ -207,6 +207,7 @@ async def site(home: Path, spawn: Spawn = as_program) -> AsyncIterator[Site]:
             "MEMORYBANK_LLM__API_KEY": "none",
             "MEMORYBANK_HOME": str(home),
             "MEMORYBANK_RETAIN__BATCH_TOKENS": str(BATCH_TOKENS),
+            "MEMORYBANK_BANK__ENABLE_AUTO_CONSOLIDATION": "false",
         }
         with running(home, environ, command="serve") as server:
             async with Client(server.url) as client:

@@ -8,13 +8,13 @@ from uuid import uuid4
 import httpx
 import pytest
 from bank_calls import Bank, Running
-from processes import Installation
+from processes import WHEN_ASKED, Installation
 
 from memorybank.testing.scripted_llm import ScriptedLLM
 
 
 def _running(folder: Path, **environment: str) -> Iterator[Running]:
-    home = Installation(folder, **environment)
+    home = Installation(folder, **WHEN_ASKED, **environment)
     try:
         up = home.up()
         yield Running(up.url(), home, up)

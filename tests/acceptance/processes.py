@@ -27,6 +27,8 @@ QUICK = {
     "MEMORYBANK_WORKER__SWEEP_SECONDS": "0.2",
     "MEMORYBANK_WORKER__RERING_SECONDS": "0.6",
 }
+#: Consolidation runs where a test asks for it, so that what a test counts is its own.
+WHEN_ASKED = {"MEMORYBANK_BANK__ENABLE_AUTO_CONSOLIDATION": "false"}
 #: The one line that `up` and `serve` print.
 HEALTHY = re.compile(r"^memorybank is healthy at (\S+) \(engine: (\S+), data: (.+)\)$", re.MULTILINE)
 WORKER_READY = "the worker is ready"

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from processes import QUICK, Client, Forked, Installation, Nursery, Program, eventually, items
+from processes import QUICK, WHEN_ASKED, Client, Forked, Installation, Nursery, Program, eventually, items
 from psycopg.rows import dict_row
 
 from memorybank.storage.embedded import EmbeddedServer
@@ -70,6 +70,7 @@ def place(tmp_path: Path, model: ScriptedLLM) -> Iterator[Installation]:
         MEMORYBANK_LLM__BASE_URL=model.base_url,
         MEMORYBANK_LLM__API_KEY="none",
         **QUICK,
+        **WHEN_ASKED,
     )
     yield made
     model.release()

@@ -29,6 +29,16 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "list_memories": ("GET", _BANK + "/memories/list", "ListMemoryUnitsResponse"),
     "get_memory": ("GET", _BANK + "/memories/{memory_id}", "MemoryUnit"),
     "clear_bank_memories": ("DELETE", _BANK + "/memories", "DeleteResponse"),
+    "clear_memory_observations": (
+        "DELETE",
+        _BANK + "/memories/{memory_id}/observations",
+        "ClearMemoryObservationsResponse",
+    ),
+    "get_observation_history": ("GET", _BANK + "/memories/{memory_id}/history", "any"),
+    "clear_observations": ("DELETE", _BANK + "/observations", "DeleteResponse"),
+    "list_observation_scopes": ("GET", _BANK + "/observations/scopes", "ObservationScopesResponse"),
+    "trigger_consolidation": ("POST", _BANK + "/consolidate", "ConsolidationResponse"),
+    "recover_consolidation": ("POST", _BANK + "/consolidation/recover", "RecoverConsolidationResponse"),
     "list_documents": ("GET", _BANK + "/documents", "ListDocumentsResponse"),
     "get_document": ("GET", _BANK + "/documents/{document_id}", "DocumentResponse"),
     "update_document": ("PATCH", _BANK + "/documents/{document_id}", "UpdateDocumentResponse"),
@@ -91,6 +101,15 @@ SHAPES: dict[str, str] = {
     "ReflectTrace": "tool_calls: [ReflectToolCall], llm_calls: [ReflectLLMCall]",
     "ReflectToolCall": "tool*: str, input*: obj, output: obj?, duration_ms*: int, iteration: int",
     "ReflectLLMCall": "scope*: str, duration_ms*: int",
+    "ClearMemoryObservationsResponse": "deleted_count*: int",
+    "ObservationScopesResponse": "scopes*: [ObservationScope]",
+    "ObservationScope": "tags*: [str], count*: int",
+    "ConsolidationResponse": "operation_id*: uuid, deduplicated: bool",
+    "RecoverConsolidationResponse": "retried_count*: int",
+    "HistoryEntry": "previous_text*: str, previous_tags*: [str], previous_occurred_start: time?,"
+    " previous_occurred_end: time?, previous_mentioned_at: time?, changed_at*: time, new_source_memory_ids*: [uuid],"
+    " source_facts*: [HistoryFact], reason: str?",  # Ours: the reason.
+    "HistoryFact": "id*: uuid, text*: str, type*: str, context*: str, is_new*: bool",
     "ListMemoryUnitsResponse": "items*: [MemoryListItem], total*: int, limit*: int, offset*: int",
     "MemoryListItem": "id*: uuid, text*: str, context*: str, date*: str, fact_type*: str, document_id*: str?,"
     " mentioned_at*: time?, occurred_start*: time?, occurred_end*: time?, entities*: str, chunk_id*: str?,"
@@ -100,7 +119,9 @@ SHAPES: dict[str, str] = {
     "MemoryUnit": "id*: uuid, text*: str, context*: str, date*: str, type*: str, mentioned_at: time?,"
     " occurred_start: time?, occurred_end: time?, entities*: [str], document_id: str?, chunk_id: str?, tags*: [str],"
     " metadata*: map<str>, observation_scopes: any, state*: str, invalidation_reason: str?, invalidated_at: time?,"
-    " edited_at: time?, proof_count: int, mentioned_in: [str]",
+    " edited_at: time?, proof_count: int, mentioned_in: [str], history: [obj]?, source_memory_ids: [uuid]?,"
+    " source_memories: [SourceMemory]?",
+    "SourceMemory": "id*: uuid, text*: str, type*: str, context*: str, occurred_start: time?, mentioned_at: time?",
     "ListDocumentsResponse": "items*: [DocumentListItem], total*: int, limit*: int, offset*: int",
     "DocumentListItem": "id*: str, bank_id*: str, content_hash*: str?, created_at*: time, updated_at*: time,"
     " text_length*: int, memory_unit_count*: int, retain_params*: obj?, document_metadata*: obj?, tags*: [str]",

@@ -38,6 +38,9 @@ class Workplace(Protocol):
     async def work(self, operation_id: UUID) -> object:
         """Do one round of an operation."""
 
+    async def catch_up(self) -> object:
+        """Queue work that nobody queued."""
+
     def drain(self) -> None:
         """Claim nothing more, and end running rounds soon."""
 
@@ -121,10 +124,18 @@ class WorkplaceMiddleware(Middleware):
         async with self._factory() as place:
             opened.set_result(place)
             sweeping = partial(sweep, place.database, own.dead_seconds, own.max_attempts)
+            chores: dict[str, Callable[[], Awaitable[object]]] = {
+                "sweep": sweeping,
+                "catching up": place.catch_up,
+            }
             async with asyncio.TaskGroup() as group:
-                sweeper = group.create_task(repeat("sweep", own.sweep_seconds, sweeping))
+                tasks = [
+                    group.create_task(repeat(name, own.sweep_seconds, chore))
+                    for name, chore in chores.items()
+                ]
                 await self._leave.wait()
-                sweeper.cancel()
+                for task in tasks:
+                    task.cancel()
 
     async def _close(self) -> None:
         self._leave.set()

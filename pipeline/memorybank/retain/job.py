@@ -21,7 +21,7 @@ from memorybank.retain.work import LOST, ChunkWork, Extraction, Extractor
 from memorybank.retain.writing import Done, Group, Written
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings
-from memorybank.storage import chunks, llm_calls, models, retains
+from memorybank.storage import chunks, consolidations, llm_calls, models, retains
 from memorybank.storage.chunks import Counts, Pending
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
@@ -178,6 +178,8 @@ class Job:
                 counts.update({"chunks_failed": 1, **_dropped(lost[chunk].dropped)})
             processed = counts["chunks_extracted"] + counts["chunks_failed"]
             await self.round.report(connection, "extraction", processed, self.staged.chunks, **counts)
+            if processed >= self.staged.chunks:
+                await consolidations.queue_backlog(connection, self.bank.id, self.config)
         self.counts = dict(counts)
 
     async def _with_vectors(self, done: Sequence[Done]) -> Group:

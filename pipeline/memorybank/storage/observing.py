@@ -145,11 +145,10 @@ class _Writing:
 
         Nobody deletes facts of the bank from here on, nor says these again, which would count them.
         """
-        ids, bank, audience = [fact.id for fact in facts], self.shelf.bank, self.shelf.audience
-        rows = await self._rows("statements", ids=ids)
-        await mentions.beside(self.connection, bank, audience, [bytes(row["statement"]) for row in rows])
-        every = [*facts, *older]
+        every, bank, audience = [*facts, *older], self.shelf.bank, self.shelf.audience
         read = {"ids": [fact.id for fact in every], "revisions": [fact.revision for fact in every]}
+        rows = await self._rows("statements", ids=read["ids"])
+        await mentions.beside(self.connection, bank, audience, [bytes(row["statement"]) for row in rows])
         rows = await self._rows("live", **read, waiting=[True] * len(facts) + [False] * len(older))
         return {row["id"] for row in rows}
 

@@ -173,7 +173,7 @@ async def test_a_queue_keeps_no_content_after_staging(world: World) -> None:
     await _start(world)
     submitted = await world.submit(item("Ada keeps the key under the flower pot."), interactive=True)
     await world.work(submitted.children[0])
-    [row] = await world.rows("SELECT payload::text AS payload FROM operation WHERE NOT is_parent")
+    [row] = await world.rows("SELECT payload::text AS payload FROM operation WHERE kind = 'retain'")
     assert "flower" not in row["payload"]
 
 

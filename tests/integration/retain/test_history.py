@@ -101,7 +101,9 @@ async def test_appends_at_once_all_land(world: World) -> None:
     await world.configure(retain_extraction_mode="chunks")
     turns = [json.dumps([{"role": "user", "content": f"turn {n}"}]) for n in range(4)]
     await asyncio.gather(*(world.keep(item(turn, document_id="d", update_mode="append")) for turn in turns))
-    while waiting := await world.rows("SELECT id FROM operation WHERE status = 'pending' AND NOT is_parent"):
+    while waiting := await world.rows(
+        "SELECT id FROM operation WHERE status = 'pending' AND kind = 'retain'"
+    ):
         for row in waiting:
             await world.work(row["id"])
     [document] = await world.rows("SELECT original_text FROM document")

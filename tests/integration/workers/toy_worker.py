@@ -37,6 +37,9 @@ class ToyPlace:
         handlers = {Kind.RETAIN: self.steps}
         await rounds.run(self.database, handlers, operation_id, self.worker, self.settings)
 
+    async def catch_up(self) -> None:
+        """Nothing is left behind here."""
+
     def drain(self) -> None:
         self.worker.drain()
 

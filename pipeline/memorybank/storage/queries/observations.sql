@@ -63,7 +63,9 @@ LIMIT %(limit)s
 -- name: twins
 -- audience: observations of one audience and scope, for texts made of facts of the same
 -- Observations so near to new texts that they may say the same.
-WITH held AS MATERIALIZED (
+WITH asked AS MATERIALIZED (
+    SELECT given.vector::halfvec AS vector, given.place FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS given (vector, place)
+), held AS MATERIALIZED (
     SELECT u.id, u.text, e.vector
     FROM memory_unit u
     JOIN embedding e ON e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
@@ -71,9 +73,8 @@ WITH held AS MATERIALIZED (
     WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]
       AND u.fact_type = 'observation' AND u.status = 'active'
 )
-SELECT asked.place - 1 AS place, held.id, held.text, 1 - (held.vector <=> asked.vector::halfvec) AS nearness
-FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS asked (vector, place)
-JOIN held ON held.vector <=> asked.vector::halfvec <= 1 - %(threshold)s
+SELECT asked.place - 1 AS place, held.id, held.text, 1 - (held.vector <=> asked.vector) AS nearness
+FROM asked JOIN held ON held.vector <=> asked.vector <= 1 - %(threshold)s
 ORDER BY place, nearness DESC, held.id
 
 -- name: alike
