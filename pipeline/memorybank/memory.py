@@ -145,7 +145,7 @@ class MemoryBank:
 
     async def recall(self, bank_id: str, query: RecallQuery, viewer: Viewer) -> RecallResult:
         """Find what is remembered; a bank that is not there remembers nothing."""
-        bank = await self._bank_or_empty(bank_id)
+        bank = await self.database.patiently(partial(self._bank_or_empty, bank_id))
         return await self._recall(bank, self.config_of(bank), query, viewer)
 
     async def reflect(self, bank_id: str, query: ReflectQuery, viewer: Viewer) -> Reflection:

@@ -59,7 +59,7 @@ class Reading:
 async def gather(connection: Connection, reading: Reading) -> Gathered:
     """Read what the arms score from; of a large bank what is near or holds the words. Raises ArmTooSlow or TimedOut."""
     scope, wanted = reading.scope(), reading.wanted
-    drawn = await nearest.sample(connection, scope, reading.exact) if scope else None
+    drawn = await nearest.sample(connection, scope, reading.exact, wanted.seconds) if scope else None
     if scope is None or drawn is None:
         return await _whole(connection, reading, wanted)
     typed, tagged = await _shares(connection, reading, scope, drawn)

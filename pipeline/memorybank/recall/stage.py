@@ -53,6 +53,8 @@ from memorybank.tags import needed
 
 #: A further page is fetched only for more than this share of the tokens: the last few are not worth a trip.
 FILL_SHARE = 0.1
+#: What is looked up before the arms, by the name under which it is told.
+SPEAKERS = "speakers"
 #: Best hits from which the graph is followed.
 SEEDS = 10
 #: Sources of observations that are read at most, those of the best ones: more than any budget of tokens holds.
@@ -100,11 +102,12 @@ class Recall:
         steps = Steps()
         with steps.step("read_question"):
             asked = question.read(query, query.query_timestamp or clock.now())
+        left_out: dict[str, str] = {}
         with steps.step("find_speakers"):
-            speaking = await self._speaking(bank, viewer, asked)
+            speaking = await self._speaking(bank, viewer, asked, left_out)
         with steps.step("embed_question"):
             vector = await self._vectors.of(asked.without(speaking))
-        run = Run(bank, config, viewer, query, asked, vector, cost, steps)
+        run = Run(bank, config, viewer, query, asked, vector, cost, steps, left_out)
         while True:
             try:
                 return await self._answer(run)
@@ -121,12 +124,19 @@ class Recall:
         async with self.database.snapshot() as connection:
             return await self._rest(connection, found, first)
 
-    async def _speaking(self, bank: Bank, viewer: Viewer, asked: Question) -> frozenset[int]:
-        """Return those whom the question names and who speak in the bank."""
+    async def _speaking(
+        self, bank: Bank, viewer: Viewer, asked: Question, left_out: dict[str, str]
+    ) -> frozenset[int]:
+        """Return those whom the question names and who speak in the bank; nobody where that takes too long."""
         if not asked.called:
             return frozenset()
-        async with self.database.connection() as connection:
-            return await search.speakers(connection, bank.id, viewer, asked.called, SPEAKER_UNITS)
+        seconds = self.settings.recall.arm_timeout_seconds
+        try:
+            async with asyncio.timeout(seconds), self.database.connection() as connection:
+                return await search.speakers(connection, bank.id, viewer, asked.called, SPEAKER_UNITS)
+        except TimeoutError:
+            left_out[SPEAKERS] = f"it took more than {seconds:g} seconds"
+            return frozenset()
 
     async def _found(self, connection: Connection, run: Run) -> Found:
         """Score every unit, and rank the candidates."""

@@ -55,13 +55,14 @@ class Near:
     traits: int = 0
 
 
-async def sample(connection: Connection, scope: Scope, exact: int) -> Sample | None:
+async def sample(connection: Connection, scope: Scope, exact: int, seconds: float) -> Sample | None:
     """Return units that stand for all; None where the viewer sees at most `exact`, or the index is of another model.
 
-    Raises ArmTooSlow.
+    `seconds`: what each statement may take, from here on. Raises ArmTooSlow.
     """
     own = {"name": scope.name, "exact": exact, "sampled": SAMPLED, "largest": LARGEST}
     async with trip(connection) as sent:
+        await sent.limit(seconds)
         asked = await sent.ask("nearest.sample", scope.parameters() | own)
     for row in await rows(asked):
         found = distances_of(row)

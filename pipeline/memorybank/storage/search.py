@@ -85,7 +85,7 @@ async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Want
     """Read what the arms score from: one trip, all statements at once. Raises ArmTooSlow or TimedOut."""
     scope: dict[str, Any] = {"bank": bank, **viewer.parameters()}
     async with trip(connection) as sent:
-        await sent.ask("search.limit", {"milliseconds": str(max(1, round(wanted.seconds * 1000)))})
+        await sent.limit(wanted.seconds)
         statistics = await sent.ask("search.statistics", {"bank": bank})
         postings = await sent.ask("search.postings", scope | _of_terms(wanted)) if wanted.terms else None
         distances = await _ask_distances(sent, scope, wanted)

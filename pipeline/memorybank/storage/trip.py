@@ -50,6 +50,10 @@ class Trip:
             sql = sql.replace(_WIDTH, str(int(parameters["dimensions"])))
         return await cursor.execute(sql, parameters)
 
+    async def limit(self, seconds: float) -> None:
+        """Say what each statement of this transaction may take from here on."""
+        await self.ask("search.limit", {"milliseconds": str(max(1, round(seconds * 1000)))})
+
     def too_slow(self) -> TimedOut:
         """Return which arm was stopped: all statements before the stopped one have a result."""
         stopped = next((name for name, cursor in self.sent if cursor.pgresult is None), "")

@@ -251,3 +251,14 @@ async def test_an_index_whose_bank_goes_while_it_is_built_goes_too(large: Large)
         await banks.delete(connection, large.bank.bank_id)
     assert await vector_index.build(database, bank, model) == 0
     assert await large.indexes() == []
+
+
+async def test_vectors_that_come_too_late_are_left_out_of_a_large_bank_too(large: Large) -> None:
+    await large.promote()
+    settings = large.recall.settings
+    own = settings.recall.model_copy(update={"arm_timeout_seconds": 0.3})
+    large.recall = replace(large.recall, settings=settings.model_copy(update={"recall": own}))
+    async with large.world.database.transaction() as connection:
+        await connection.execute("LOCK TABLE embedding IN ACCESS EXCLUSIVE MODE")
+        found = await large.ask(RecallQuery(QUESTIONS[0]), Viewer.operator())
+    assert found.left_out.keys() == {"semantic", "speakers"} and "crane" in found.hits[0].text
