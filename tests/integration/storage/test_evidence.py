@@ -5,7 +5,8 @@ A property over random sequences of what can be done to a bank, looked at after 
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from observation_world import AT, OPERATOR, World, broken, changing, creating, vector
 
+from memorybank.errors import NotFound
 from memorybank.ids import new_id
 from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.settings import Settings
@@ -245,3 +247,41 @@ def test_observations_stand_on_what_is_there(
             await database.close()
 
     asyncio.run(live())
+
+
+class Bystander(Life):
+    """The same, beside others: what it just changed may be consolidated again before it looks."""
+
+    async def touch(self, change: str) -> None:
+        fact = await self.any("id", "fact_type <> 'observation' AND status = 'active'")
+        if fact:
+            await self.world.change(change, fact)
+
+    async def clear(self) -> None:
+        fact = await self.any("id", "fact_type <> 'observation'")
+        if fact:
+            async with self.world.database.transaction() as connection:
+                with suppress(NotFound):
+                    await clearing.clear_of(connection, self.world.bank, fact, OPERATOR, AT)
+
+
+async def test_nobody_waits_in_a_circle(database: Database) -> None:
+    world = await World.made(database)
+    others = [
+        Bystander(replace(world, said=100 * n), Random(n), (world.audience,), 1000 * n) for n in range(4)
+    ]
+    for other in others:
+        await other.keep()
+
+    async def change(life: Bystander) -> None:
+        for _ in range(12):
+            acts = ("keep", "keep", "edit", "invalidate", "retag", "delete_fact", "delete_document", "clear")
+            await getattr(life, life.dice.choice(acts))()
+
+    async def consolidate() -> None:
+        life = Bystander(world, Random(9), (world.audience,), 9000)
+        for _ in range(25):
+            await life.consolidate()
+
+    await asyncio.gather(consolidate(), *map(change, others))
+    await others[0].check()
