@@ -27,7 +27,7 @@ from memorybank.indexing import index_terms, text_hash
 from memorybank.model import Fact as Stated
 from memorybank.retain import guards
 from memorybank.settings import defaults
-from memorybank.storage import banks, documents, entities, links, models, units
+from memorybank.storage import banks, documents, entities, links, models, units, vector_index
 from memorybank.storage.documents import NewDocument
 from memorybank.storage.embedded import EmbeddedServer
 from memorybank.storage.entities import Identity, Known, Said
@@ -96,7 +96,7 @@ def load(conninfo: str, plan: Plan, source: Source, say: Callable[[str], None]) 
             facts += done.result()
             say(f"{facts:,} facts in {time.perf_counter() - began:.0f} s")
     checking = time.perf_counter()
-    asyncio.run(_finish(conninfo))
+    asyncio.run(_finish(conninfo, plan, source))
     return Loaded(facts, checking - began, time.perf_counter() - checking)
 
 
@@ -143,11 +143,21 @@ async def _prepare(conninfo: str, plan: Plan, source: Source) -> list[_Job] | No
         return jobs
 
 
-async def _finish(conninfo: str) -> None:
-    """Prove the keys and bring the statistics up to date, as autovacuum would within minutes."""
+async def _finish(conninfo: str, plan: Plan, source: Source) -> None:
+    """Prove the keys and bring the statistics up to date, as autovacuum would within minutes.
+
+    Banks beyond exact search are queued for an index of their own, which a worker builds.
+    """
     async with opened(conninfo) as database, database.connection() as connection:
         await connection.execute(statements()["check"])
         await connection.execute("VACUUM (ANALYZE, PARALLEL 2)")
+        name, dimensions = defaults().embeddings.model, source.vectors.shape[1]
+        model = await models.embedding_model(connection, name, dimensions)
+        for number in range(plan.banks):
+            bank = await banks.get(connection, plan.bank_id(number))
+            audience = await banks.default_audience(connection, bank.id)
+            async with connection.transaction():
+                await vector_index.queue(connection, bank.id, audience, model, defaults().recall.exact_units)
 
 
 def _run(job: _Job) -> int:
