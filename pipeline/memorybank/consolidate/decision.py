@@ -18,7 +18,7 @@ from memorybank.errors import ModelMalformed
 from memorybank.storage.observations import Pending, Shown, Twin
 from memorybank.text.guards import echoes
 
-#: Reasons for which an answer is no use, where they are all that it gives: asking again may help.
+#: Reasons that lie with the model. Where they are all that its answer comes to, asking again may help.
 USELESS = frozenset(
     (
         "malformed",
@@ -28,6 +28,8 @@ USELESS = frozenset(
         "off_topic",
         "prompt_example",
         "nothing_in_its_place",
+        "opposite",
+        "conflict",
     )
 )
 
