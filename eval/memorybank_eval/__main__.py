@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     asked = commands.add_parser("retrieval", help="does recall find the evidence?")
     asked.add_argument("--dataset", choices=sorted(DATASETS), required=True)
     asked.add_argument("--path", type=Path, required=True, help="the set's file (BEAM: or a folder of files)")
+    asked.add_argument("--mode", choices=retrieval.MODES, default="chunks", help="verbatim: with names")
     asked.add_argument("--out", type=Path, help="write the result as JSON")
     asked.add_argument("--each", type=Path, help="write the metrics of each question as JSON lines")
     asked.add_argument("--url", help="measure this server; else one is started in a temporary home")
@@ -79,7 +80,7 @@ def _retrieval(given: argparse.Namespace) -> None:
     async def measure(url: str) -> None:
         async with Client(url) as client:
             measured, each = await retrieval.measure(
-                client, given.dataset, dataset, conversations, given.reuse
+                client, given.dataset, dataset, conversations, given.reuse, given.mode
             )
         result = {"kind": "retrieval", "dataset": given.dataset, **machine.describe(), **measured}
         print(report.retrieval(result))

@@ -1,6 +1,7 @@
 """Does recall find the turns that answer a question? Conversations go in over HTTP, every question is asked.
 
-Mode `chunks`: each turn becomes exactly one fact without any model, so that what is measured is recall alone.
+Mode `chunks`: each turn becomes exactly one fact without any model, so that what is measured is recall alone. Mode
+`verbatim` is the same with the names that the engine finds, for the graph.
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from memorybank_eval.metrics import DEPTH, Estimate, judge, percentile, summariz
 POOL_REQUEST = 100
 #: Name of the row over all questions.
 ALL = "all"
+#: Modes of retain that keep a turn as one fact.
+MODES = ("chunks", "verbatim")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def bank_name(dataset: str, conversation: Conversation) -> str:
 
 
 async def retain_all(
-    client: Client, dataset: str, conversations: Sequence[Conversation], reuse: bool
+    client: Client, dataset: str, conversations: Sequence[Conversation], reuse: bool, mode: str = "chunks"
 ) -> Retained:
     """Retain the conversations side by side, each in its bank; `reuse` takes banks that are filled as they are.
 
@@ -63,7 +66,7 @@ async def retain_all(
     began = time.perf_counter()
     counts = await asyncio.gather(
         *(
-            _retain(client, bank_name(dataset, conversation), conversation, reuse)
+            _retain(client, bank_name(dataset, conversation), conversation, reuse, mode)
             for conversation in conversations
         )
     )
@@ -71,8 +74,8 @@ async def retain_all(
     return Retained(turns, sum(counts), time.perf_counter() - began)
 
 
-async def _retain(client: Client, bank: str, conversation: Conversation, reuse: bool) -> int:
-    await client.configure(bank, {"retain_extraction_mode": "chunks"})
+async def _retain(client: Client, bank: str, conversation: Conversation, reuse: bool, mode: str) -> int:
+    await client.configure(bank, {"retain_extraction_mode": mode})
     held = await client.count(bank)
     if held and not reuse:
         raise Conflict(f"bank {bank} holds {held} facts already: delete it, or say --reuse")
@@ -171,12 +174,17 @@ def each_of(asked: Sequence[Asked]) -> list[dict[str, Any]]:
 
 
 async def measure(
-    client: Client, name: str, dataset: Dataset, conversations: Sequence[Conversation], reuse: bool
+    client: Client,
+    name: str,
+    dataset: Dataset,
+    conversations: Sequence[Conversation],
+    reuse: bool,
+    mode: str = "chunks",
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Retain, ask, judge; returns the result and the metrics of each question."""
     options = RecallOptions(max_tokens=dataset.answer_tokens)
-    retained = await retain_all(client, name, conversations, reuse)
+    retained = await retain_all(client, name, conversations, reuse, mode)
     asked = await ask_all(client, name, conversations, options)
     health = await client.health()
-    result = {"engine": health.get("engine"), **result_of(asked, retained, dataset, options)}
+    result = {"engine": health.get("engine"), "mode": mode, **result_of(asked, retained, dataset, options)}
     return result, each_of(asked)

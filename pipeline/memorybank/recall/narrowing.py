@@ -139,10 +139,10 @@ async def narrow(
     if gathered.tagged is not None:
         tagged = await nearest.tags(connection, scope, reached)
         gathered = replace(gathered, tagged=(*gathered.tagged, *tagged))
-    chosen = spaces.joined_addresses(_best(rough, count), reached)
+    chosen = Addresses.joined([_best(rough, count), reached])
     drawn = sample.distances.addresses
     context = Addresses(drawn.documents[:SAMPLED_NEIGHBOURS], drawn.positions[:SAMPLED_NEIGHBOURS])
-    windows = await nearest.windows(connection, scope, spaces.joined_addresses(chosen, context), NEIGHBOURS)
+    windows = await nearest.windows(connection, scope, Addresses.joined([chosen, context]), NEIGHBOURS)
     spread = rough.lexical.spread(rough.space.population)
     return replace(gathered, candidates=Candidates(chosen, windows, spread))
 

@@ -15,16 +15,9 @@ from memorybank.recall.question import Question
 from memorybank.recall.relevance import probability
 from memorybank.recall.signals import Scene
 from memorybank.recall.space import Flags, Floats, Integers, Space
-from memorybank.storage.found import (
-    NO_DISTANCES,
-    TYPE_BITS,
-    Addresses,
-    Gathered,
-    Linked,
-    Mentions,
-    Tagged,
-)
+from memorybank.storage.found import TYPE_BITS, Addresses, Gathered, Mentions, Reached, Seeds, Tagged
 from memorybank.tags import TagGroup, passing
+from memorybank.text.traits import Trait
 
 #: The signal that is known only when the best units are.
 GRAPH = "graph"
@@ -41,6 +34,11 @@ class Asked:
     bm25: Bm25
     types: Collection[str] | None = None
     tags: TagGroup | None = None
+
+    @property
+    def for_reason(self) -> bool:
+        """Whether the question asks for a reason."""
+        return Trait.REASON in self.question.answer
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ def score(gathered: Gathered, asked: Asked) -> Scored:
     blend = fusion.blend(found, asked.weights, len(seen.space))
     allowed = _allowed(seen.space, gathered, asked)
     scored = Scored(seen.space, seen.cosine, seen.keywords, arms, blend, allowed)
-    return with_graph(scored, asked.weights, gathered.named, (), ()) if gathered.named else scored
+    return with_graph(scored, asked, gathered.named, None) if gathered.named else scored
 
 
 def _allowed(space: Space, gathered: Gathered, asked: Asked) -> Flags | None:
@@ -127,36 +125,24 @@ def tagged_addresses(tagged: Sequence[Tagged], group: TagGroup | None) -> Addres
     """Return where the units stand whose tags pass."""
     passed = passing([each.tags for each in tagged], group) if group else np.ones(len(tagged), np.bool_)
     found = [tagged[at].addresses for at in np.flatnonzero(passed).tolist()]
-    nothing = np.empty(0, np.int32)
-    return Addresses(
-        np.concatenate([nothing, *(each.documents for each in found)]),
-        np.concatenate([nothing, *(each.positions for each in found)]),
-    )
+    return Addresses.joined(found)
 
 
-def with_graph(
-    scored: Scored,
-    weights: Weights,
-    named: Sequence[Mentions],
-    around: Sequence[Mentions],
-    linked: Sequence[Linked],
-) -> Scored:
+def with_graph(scored: Scored, asked: Asked, named: Sequence[Mentions], reached: Reached | None) -> Scored:
     """Return the scores with nearness in the graph; what an earlier call added is replaced."""
-    closeness = graph.closeness(scored.space, named, around, linked)
+    nearness = graph.nearness(scored.space, named, reached, asked.for_reason)
     before = scored.arms.get(GRAPH, 0.0)
     return replace(
         scored,
-        arms={**scored.arms, GRAPH: closeness},
-        blend=scored.blend + weights[GRAPH] * (closeness - before),
+        arms={**scored.arms, GRAPH: nearness},
+        blend=scored.blend + asked.weights[GRAPH] * (nearness - before),
     )
 
 
-def reached(population: int, around: Sequence[Mentions], linked: Sequence[Linked], limit: int) -> Addresses:
-    """Return the units that are nearest in the graph, for so many units in all."""
-    addresses = [*(found.addresses for found in around), *(found.addresses for found in linked)]
-    space = spaces.build(NO_DISTANCES, addresses, population)
-    near = graph.closeness(space, (), around, linked)
-    return space.addresses(np.argsort(-near, kind="stable")[:limit])
+def nearest(asked: Asked, reached: Reached, limit: int) -> Addresses:
+    """Return the units that are nearest in the graph to the best hits."""
+    units, near = graph.walked((), reached, asked.for_reason)
+    return units.addresses(np.argsort(-near, kind="stable")[:limit])
 
 
 def by_ranks(scored: Scored) -> Scored:
@@ -173,7 +159,7 @@ def best(scored: Scored, limit: int) -> Integers:
     return candidates[np.argsort(-scored.blend[candidates], kind="stable")][:limit]
 
 
-def seeds(scored: Scored, count: int) -> tuple[Addresses, Floats]:
+def seeds(scored: Scored, count: int) -> Seeds:
     """Return where the graph is followed from: the best units, each as strong as it is relevant."""
     indices = best(scored, count)
-    return scored.space.addresses(indices), scored.relevance[indices]
+    return Seeds(scored.space.addresses(indices), scored.relevance[indices])

@@ -140,19 +140,12 @@ def build(distances: Distances, others: Sequence[Addresses], population: int | N
 
 def together(*parts: Distances) -> Distances:
     """Return the distances of several reads of the same units, each unit once, in order of address."""
-    addresses = joined_addresses(*(part.addresses for part in parts))
+    addresses = Addresses.joined([part.addresses for part in parts])
     _, first = np.unique(key(addresses), return_index=True)
     columns = [[part.distances, part.speakers, part.traits] for part in parts]
     return Distances(
         Addresses(addresses.documents[first], addresses.positions[first]),
         *(np.concatenate(column)[first] for column in zip(*columns, strict=True)),
-    )
-
-
-def joined_addresses(*parts: Addresses) -> Addresses:
-    """Return all these addresses, one part after the other."""
-    return Addresses(
-        np.concatenate([part.documents for part in parts]), np.concatenate([part.positions for part in parts])
     )
 
 

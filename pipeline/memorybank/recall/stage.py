@@ -45,10 +45,10 @@ from memorybank.recall.signals import SPEAKER_UNITS
 from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import search
-from memorybank.storage.found import Addresses, Linked, Mentions, Statistics
+from memorybank.storage.found import Addresses, Reached, Statistics
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.search import Filter, Seeds, Wanted
+from memorybank.storage.search import Filter, Wanted
 from memorybank.tags import needed
 
 #: A further page is fetched only for more than this share of the tokens: the last few are not worth a trip.
@@ -158,20 +158,19 @@ class Recall:
         with run.steps.step("score"):
             scored = self._fused(await narrowing.scored(gathered, asked))
         sizes = gathered.statistics
-        around: tuple[Mentions, ...] = ()
-        linked: tuple[Linked, ...] = ()
+        reached: Reached | None = None
         if run.has("graph") and len(scored.space) and (sizes.has_entities or sizes.has_links):
             with run.steps.step("follow_graph"):
-                seeds = Seeds(*ranking.seeds(scored, SEEDS))
-                around, linked = await search.reach(connection, run.bank.id, run.viewer, seeds, sizes)
+                seeds = ranking.seeds(scored, SEEDS)
+                reached = await search.reach(connection, run.bank.id, run.viewer, seeds, gathered)
         if gathered.sample:
             with run.steps.step("narrow"):
                 count = budget.chosen(run.config, run.query.budget, run.query.max_tokens, sizes)
-                reached = ranking.reached(scored.space.population, around, linked, REACHED)
-                gathered = await narrowing.narrow(connection, reading, gathered, scored, reached, count)
+                near = ranking.nearest(asked, reached, REACHED) if reached else Addresses.joined(())
+                gathered = await narrowing.narrow(connection, reading, gathered, scored, near, count)
                 scored = self._fused(await narrowing.scored(gathered, asked))
-        if around or linked:
-            scored = self._fused(ranking.with_graph(scored, self._weights, gathered.named, around, linked))
+        if reached:
+            scored = self._fused(ranking.with_graph(scored, asked, gathered.named, reached))
         return scored, sizes
 
     def _fused(self, scored: Scored) -> Scored:

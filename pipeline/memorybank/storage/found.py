@@ -1,6 +1,6 @@
 """What a search reads from the database, as arrays and frozen rows without any I/O."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 TYPE_BITS = {"world": 1 << 16, "experience": 1 << 17, "observation": 1 << 18}
 
 
+_NONE = np.empty(0, np.int32)
+
+
 @dataclass(frozen=True)
 class Addresses:
     """Addresses of units, (n,) each: document number and position in it."""
@@ -24,6 +27,14 @@ class Addresses:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Addresses"]) -> "Addresses":
+        """Return all addresses of all parts in a row."""
+        return cls(
+            np.concatenate([_NONE, *(part.documents for part in parts)]),
+            np.concatenate([_NONE, *(part.positions for part in parts)]),
+        )
 
 
 @dataclass(frozen=True)
@@ -62,26 +73,45 @@ class Distances:
     traits: Array
 
 
-_NONE = np.empty(0, np.int32)
 NO_DISTANCES = Distances(Addresses(_NONE, _NONE), np.empty(0, np.float32), _NONE, _NONE)
 
 
 @dataclass(frozen=True)
 class Mentions:
-    """Units that mention one entity, as far as the viewer may see: the newest ones, up to a cap."""
+    """Units that mention one entity, as far as the viewer may see: the newest ones, up to a cap, and the best hits."""
 
-    name: str
-    strength: float
+    entity: UUID
     addresses: Addresses
 
 
 @dataclass(frozen=True)
-class Linked:
-    """Units linked to the best hits, and the weight of the link times the strength of the hit, (n,)."""
+class Seeds:
+    """The best hits so far, from which the graph is followed; `strengths` in 0 to 1, (n,)."""
 
-    kind: str
     addresses: Addresses
     strengths: Array
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Links of the best hits of one kind, (n,) each: the place of the hit among the seeds, the other end, the weight.
+
+    `causal`: one is the cause of the other.
+    """
+
+    causal: bool
+    hits: Array
+    addresses: Addresses
+    weights: Array
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What is one hop away from the best hits; of entities that the question names only the hits that mention them."""
+
+    seeds: Seeds
+    around: tuple[Mentions, ...]
+    linked: tuple[Linked, ...]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from memorybank.storage.found import (
     Gathered,
     Linked,
     Mentions,
+    Reached,
+    Seeds,
     Statistics,
     Tagged,
     TermPostings,
@@ -73,14 +75,6 @@ class Wanted:
     near: Near | None = None
 
 
-@dataclass(frozen=True)
-class Seeds:
-    """The best hits so far, from which the graph is followed; `strengths` in 0 to 1, (n,)."""
-
-    addresses: Addresses
-    strengths: np.ndarray[Any, Any]
-
-
 async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Wanted) -> Gathered:
     """Read what the arms score from: one trip, all statements at once. Raises ArmTooSlow or TimedOut."""
     scope: dict[str, Any] = {"bank": bank, **viewer.parameters()}
@@ -124,13 +118,18 @@ async def speakers(
 
 
 async def reach(
-    connection: Connection, bank: int, viewer: Viewer, seeds: Seeds, sizes: Statistics
-) -> tuple[tuple[Mentions, ...], tuple[Linked, ...]]:
-    """Return what is one hop away from the best hits: by shared entities, by links, of which the bank has some."""
+    connection: Connection, bank: int, viewer: Viewer, seeds: Seeds, gathered: Gathered
+) -> Reached:
+    """Return what is one hop away from the best hits: by shared entities, by links, of which the bank has some.
+
+    What the first trip read of the entities in the question is not read again.
+    """
+    sizes = gathered.statistics
     parameters = {
         "bank": bank,
         **of_addresses(seeds.addresses),
         "strengths": literal(seeds.strengths.tolist()),
+        "known": literal(mentions.entity for mentions in gathered.named),
         "cap": MENTIONS_CAP,
         "entities": ENTITIES_CAP,
         **viewer.parameters(),
@@ -138,9 +137,13 @@ async def reach(
     async with trip(connection) as sent:
         around = await sent.ask("search.around", parameters) if sizes.has_entities else None
         linked = await sent.ask("search.linked", parameters) if sizes.has_links else None
-    return (
+    return Reached(
+        seeds,
         tuple(_mentions(row) for row in await rows(around)),
-        tuple(Linked(row["kind"], addresses_of(row), row["strengths"]) for row in await rows(linked)),
+        tuple(
+            Linked(row["causal"], row["hits"], addresses_of(row), row["weights"])
+            for row in await rows(linked)
+        ),
     )
 
 
@@ -216,7 +219,7 @@ def _postings(row: Row) -> TermPostings:
 
 
 def _mentions(row: Row) -> Mentions:
-    return Mentions(row["name"], row["strength"], addresses_of(row))
+    return Mentions(row["entity"], addresses_of(row))
 
 
 def _dated(row: Row) -> Dated:

@@ -65,10 +65,11 @@ class Memory:
         return Client("http://memory", httpx.MockTransport(self))
 
 
-async def test_every_session_is_one_request_without_document_id_and_every_turn_one_item() -> None:
+@pytest.mark.parametrize("mode", retrieval.MODES)
+async def test_every_session_is_one_request_without_document_id_and_every_turn_one_item(mode: str) -> None:
     memory = Memory()
     async with memory.client() as client:
-        await retrieval.retain_all(client, "locomo", [CONVERSATION], reuse=False)
+        await retrieval.retain_all(client, "locomo", [CONVERSATION], reuse=False, mode=mode)
     sent = [body for method, path, body in memory.requests if method == "POST" and path.endswith("/memories")]
     assert [[item["metadata"]["turn"] for item in body["items"]] for body in sent] == [
         ["D1:1", "D1:2"],
@@ -82,7 +83,7 @@ async def test_every_session_is_one_request_without_document_id_and_every_turn_o
         "metadata": {"turn": "D1:1"},
     }
     configured = next(body for method, path, body in memory.requests if method == "PATCH")
-    assert configured == {"updates": {"retain_extraction_mode": "chunks"}}
+    assert configured == {"updates": {"retain_extraction_mode": mode}}
     assert list(memory.banks) == ["eval-locomo-0"]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorybank.recall import fusion, question, ranking, relevance
-from memorybank.recall.arms import graph, temporal
+from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.fusion import z_scored
 from memorybank.recall.query import RecallQuery
@@ -23,6 +24,8 @@ from memorybank.storage.found import (
     Gathered,
     Linked,
     Mentions,
+    Reached,
+    Seeds,
     Statistics,
     Tagged,
     TermPostings,
@@ -124,21 +127,14 @@ def test_relevance_is_low_without_likeness_and_rises_with_both_parts() -> None:
 
 def test_the_graph_adds_to_what_is_there_and_a_later_look_replaces_an_earlier_one() -> None:
     scored = ranking.score(gathered([0.5] * 4), ASKED)
-    named = (Mentions("Ana", 1.0, each_alone(2)),)
-    once = ranking.with_graph(scored, WEIGHTS, named, (), ())
-    twice = ranking.with_graph(
-        once, WEIGHTS, named, (), (Linked("caused_by", each_alone(3), np.array([0.8])),)
-    )
-    assert np.allclose(once.blend - scored.blend, [0, WEIGHTS[ranking.GRAPH] * np.tanh(1), 0, 0])
-    assert np.allclose(twice.blend - once.blend, [0, 0, WEIGHTS[ranking.GRAPH] * np.tanh(0.4), 0])
-
-
-def test_a_name_that_everybody_mentions_tells_little() -> None:
-    space = ranking.score(gathered([0.5] * 50), ASKED).space
-    rare = graph.closeness(space, (Mentions("Ana", 1.0, each_alone(1, 2)),), (), ())
-    hub = graph.closeness(space, (Mentions("Ana", 1.0, each_alone(*range(1, 51))),), (), ())
-    hop = graph.closeness(space, (), (Mentions("Ana", 1.0, each_alone(1, 2)),), ())
-    assert rare[0] > 0.5 > 0.05 > hub[0] > 0 and rare[0] > hop[0] > 0 and rare[5] == 0
+    named = (Mentions(UUID(int=1), each_alone(2)),)
+    once = ranking.with_graph(scored, ASKED, named, None)
+    hit = Seeds(each_alone(2), np.array([0.9]))
+    linked = Linked(False, np.array([0]), each_alone(3), np.array([0.8]))
+    twice = ranking.with_graph(once, ASKED, named, Reached(hit, (), (linked,)))
+    assert once.blend[1] > scored.blend[1] and np.array_equal(once.blend[[0, 2, 3]], scored.blend[[0, 2, 3]])
+    assert twice.blend[2] > once.blend[2] and np.array_equal(twice.blend[[0, 3]], scored.blend[[0, 3]])
+    assert np.allclose(twice.blend - scored.blend, WEIGHTS[ranking.GRAPH] * twice.arms[ranking.GRAPH])
 
 
 def seconds(*moments: datetime | None) -> np.ndarray:

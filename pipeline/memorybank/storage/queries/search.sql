@@ -68,13 +68,13 @@ WHERE e.bank = %(bank)s
 -- in the order of their index until the cap: a lateral with OFFSET 0, and a LIMIT that the planner cannot read, which for it
 -- is a tenth of all. On tables that were never analysed it else reads the whole bank for each entity, and sorts that.
 WITH meant AS (
-    SELECT e.id, e.name FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(string_to_array(%(keys)s, E'\n'))
+    SELECT e.id FROM entity e WHERE e.bank = %(bank)s AND e.key = ANY(string_to_array(%(keys)s, E'\n'))
     UNION
-    SELECT e.id, e.name FROM entity_name n JOIN entity e ON e.id = coalesce(n.root, n.entity)
+    SELECT coalesce(n.root, n.entity) FROM entity_name n
     WHERE n.bank = %(bank)s AND n.key = ANY(string_to_array(%(keys)s, E'\n')) AND n.rule <> 'part'
       AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
 )
-SELECT meant.name, 1.0::real AS strength, held.documents, held.positions
+SELECT meant.id AS entity, held.documents, held.positions
 FROM meant
 CROSS JOIN LATERAL (
     SELECT array_agg(found.document_number) AS documents, array_agg(found.position) AS positions
@@ -89,10 +89,10 @@ CROSS JOIN LATERAL (
 WHERE held.documents IS NOT NULL
 
 -- name: around
--- One hop from the best hits through the entities they mention: the same packed arrays, the strength of the best hit
--- that mentions the entity.
+-- One hop from the best hits through the entities they mention, those of the strongest hits first: the same packed
+-- arrays, and the hits among them. Of entities that are known already, from the question, only the hits.
 WITH seed AS (
-    SELECT s.id, asked.strength
+    SELECT s.id, asked.document, asked.position, asked.strength
     FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[])
          AS asked (document, position, strength)
     CROSS JOIN LATERAL (SELECT u.id, u.bank FROM memory_unit u
@@ -100,43 +100,50 @@ WITH seed AS (
                           AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
     WHERE s.bank = %(bank)s
 ), met AS (
-    SELECT ue.entity, max(seed.strength) AS strength
-    FROM seed JOIN unit_entity ue ON ue.unit = seed.id
-    GROUP BY ue.entity ORDER BY strength DESC, ue.entity LIMIT %(entities)s
+    SELECT said.entity, max(seed.strength) AS strength, array_agg(seed.id) AS hits
+    FROM seed CROSS JOIN LATERAL (SELECT ue.entity FROM unit_entity ue WHERE ue.unit = seed.id OFFSET 0) AS said
+    GROUP BY said.entity ORDER BY strength DESC, said.entity LIMIT %(entities)s
 )
-SELECT e.name, met.strength, held.documents, held.positions
-FROM met JOIN entity e ON e.id = met.entity
+SELECT met.entity, held.documents, held.positions
+FROM met
 CROSS JOIN LATERAL (
     SELECT array_agg(found.document_number) AS documents, array_agg(found.position) AS positions
-    FROM (SELECT DISTINCT ON (ue.unit) u.document_number, u.position
+    FROM ((SELECT DISTINCT ON (ue.unit) u.document_number, u.position
           FROM unit_entity ue
           CROSS JOIN LATERAL (SELECT m.document_number, m.position, m.status FROM memory_unit m
                               WHERE m.id = ue.unit
                                 AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS u
-          WHERE ue.entity = met.entity AND u.status = 'active'
-          ORDER BY ue.unit DESC LIMIT (SELECT %(cap)s)) AS found
+          WHERE ue.entity = met.entity AND u.status = 'active' AND met.entity <> ALL(%(known)s::uuid[])
+          ORDER BY ue.unit DESC LIMIT (SELECT %(cap)s))
+          UNION
+          SELECT seed.document, seed.position FROM seed WHERE seed.id = ANY(met.hits)) AS found
 ) AS held
-WHERE cardinality(held.documents) > 1
+WHERE cardinality(held.documents) > 1 OR met.entity = ANY(%(known)s::uuid[])
 
 -- name: linked
--- One hop from the best hits through links, in both directions.
+-- One hop from the best hits through links, in both directions, the strongest first; one between two hits stands once.
 WITH seed AS (
-    SELECT s.id, asked.strength
-    FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[])
-         AS asked (document, position, strength)
+    SELECT s.id, asked.strength, (asked.place - 1)::integer AS hit
+    FROM unnest(%(documents)s::integer[], %(positions)s::integer[], %(strengths)s::real[]) WITH ORDINALITY
+         AS asked (document, position, strength, place)
     CROSS JOIN LATERAL (SELECT u.id, u.bank FROM memory_unit u
                         WHERE u.document_number = asked.document AND u.position = asked.position
                           AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
     WHERE s.bank = %(bank)s
 ), reached AS (
-    SELECT l.target AS unit, l.kind, l.weight * seed.strength AS strength FROM seed JOIN unit_link l ON l.source = seed.id
+    SELECT seed.hit, l.unit, l.kind, l.weight, l.weight * seed.strength AS strength
+    FROM seed
+    CROSS JOIN LATERAL (SELECT o.target AS unit, o.kind, o.weight FROM unit_link o WHERE o.source = seed.id OFFSET 0) AS l
     UNION ALL
-    SELECT l.source AS unit, l.kind, l.weight * seed.strength AS strength FROM seed JOIN unit_link l ON l.target = seed.id
+    SELECT seed.hit, l.unit, l.kind, l.weight, l.weight * seed.strength AS strength
+    FROM seed
+    CROSS JOIN LATERAL (SELECT o.source AS unit, o.kind, o.weight FROM unit_link o WHERE o.target = seed.id OFFSET 0) AS l
+    WHERE l.unit NOT IN (SELECT id FROM seed)
 ), best AS (
-    SELECT unit, kind, max(strength) AS strength FROM reached GROUP BY unit, kind ORDER BY strength DESC, unit LIMIT %(cap)s
+    SELECT hit, unit, kind, weight FROM reached ORDER BY strength DESC, unit, hit LIMIT %(cap)s
 )
-SELECT best.kind, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions,
-       array_agg(best.strength::real) AS strengths
+SELECT best.kind = 'caused_by' AS causal, array_agg(best.hit) AS hits, array_agg(u.document_number) AS documents,
+       array_agg(u.position) AS positions, array_agg(best.weight) AS weights
 FROM best
 CROSS JOIN LATERAL (SELECT m.document_number, m.position, m.status FROM memory_unit m
                     WHERE m.id = best.unit
