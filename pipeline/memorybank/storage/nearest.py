@@ -19,10 +19,6 @@ from memorybank.storage.trip import Trip, addresses_of, distances_of, of_address
 SAMPLED = 256
 #: Units of a document are counted up to here: BM25 hardly sees how much longer a document is than that.
 LARGEST = 1_000
-#: Units that the index keeps in view, the nearest asked for or more: recall@10 of 0.99 and more (docs/decisions.md).
-LOOKED_AT = 300
-#: Units that a filter may make the index walk through, before what was found so far must do.
-SCANNED = 20_000
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,6 @@ async def sample(connection: Connection, scope: Scope, exact: int, seconds: floa
 
 async def ask_nearest(sent: Trip, near: Near) -> AsyncCursor[DictRow]:
     """Send the question for the nearest units; the answer is a row of packed arrays."""
-    settings = {"looked_at": str(min(1000, max(LOOKED_AT, near.limit))), "scanned": str(SCANNED)}
-    await sent.ask("nearest.settings", settings)
     own = {"limit": near.limit, "traits": near.traits}
     return await sent.ask("nearest.nearest", near.scope.parameters() | own)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memorybank.recall.space import Floats, Integers, Space
+from memorybank.recall.space import Floats, Integers, Space, distinct
 from memorybank.storage.found import Statistics, TermPostings
 
 #: A whole session is a long text: the usual constants of BM25 hold there.
@@ -106,7 +106,7 @@ def _inside(space: Space, term: TermPostings) -> tuple[Floats, int]:
     at = np.minimum(np.searchsorted(numbers, documents), len(numbers) - 1)
     here = numbers[at] == documents
     inside = np.bincount(at[here], term.tf[here], len(numbers))
-    return np.asarray(inside, np.float64), len(np.unique(documents))
+    return np.asarray(inside, np.float64), len(distinct(documents))
 
 
 def _session_part(documents: Documents, inside: Floats, holders: int) -> Floats:

@@ -4,10 +4,11 @@
 SELECT m.dimensions, drawn.documents, drawn.positions, drawn.distances, drawn.speakers, drawn.traits, drawn.sizes, drawn.looked_at
 FROM embedding_model m
 CROSS JOIN LATERAL (
-    SELECT count(*) AS units
-    FROM (SELECT FROM embedding e
-          WHERE e.bank = %(bank)s AND e.model = m.id AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
-          LIMIT %(exact)s + 1) AS counted
+    SELECT CASE WHEN %(sees_all)s THEN (SELECT sum(s.units) FROM bank_size s WHERE s.bank = %(bank)s) ELSE (
+        SELECT count(*)
+        FROM (SELECT FROM embedding e
+              WHERE e.bank = %(bank)s AND e.model = m.id AND e.audience_id = ANY(%(audiences)s::bigint[])
+              LIMIT %(exact)s + 1) AS counted) END AS units
 ) AS seen
 CROSS JOIN LATERAL (
     SELECT array_agg(u.document) FILTER (WHERE u.visible) AS documents,
@@ -30,12 +31,6 @@ CROSS JOIN LATERAL (
     WHERE seen.units > %(exact)s
 ) AS drawn
 WHERE m.id = %(model)s AND m.name = %(name)s
-
--- name: settings
--- For an index that is asked with a filter: it goes on until it has found enough. In the order of the index that costs
--- the best of them, so they come nearly ordered and are sorted by who asked.
-SELECT set_config('hnsw.ef_search', %(looked_at)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-       set_config('hnsw.max_scan_tuples', %(scanned)s, true)
 
 -- name: nearest
 -- The nearest units by the bank's own index. It is found by its own form of the vector, and by bank and model as numbers.

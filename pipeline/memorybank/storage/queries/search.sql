@@ -3,10 +3,13 @@
 SELECT set_config('statement_timeout', %(milliseconds)s, true)
 
 -- name: statistics
--- N and the total length for BM25: exact, see migration 0007. And whether there is a graph to follow at all.
+-- N and the total length for BM25: exact, see migration 0007. And whether there is a graph to follow at all: the first
+-- bank from this one on. For EXISTS the planner reads the table until it meets the bank, past all that came before.
 SELECT coalesce(sum(s.units), 0)::bigint AS units, coalesce(sum(s.length), 0)::bigint AS length,
-       EXISTS (SELECT 1 FROM unit_entity ue WHERE ue.bank = %(bank)s) AS has_entities,
-       EXISTS (SELECT 1 FROM unit_link l WHERE l.bank = %(bank)s) AS has_links
+       coalesce((SELECT ue.bank FROM unit_entity ue WHERE ue.bank >= %(bank)s ORDER BY ue.bank LIMIT 1) = %(bank)s, false)
+           AS has_entities,
+       coalesce((SELECT l.bank FROM unit_link l WHERE l.bank >= %(bank)s ORDER BY l.bank LIMIT 1) = %(bank)s, false)
+           AS has_links
 FROM bank_size s WHERE s.bank = %(bank)s
 
 -- name: speakers
