@@ -20,8 +20,9 @@ from memorybank.storage.llm_calls import Caller
 from memorybank.storage.observations import Pending, Shelf
 from memorybank.storage.pool import Database
 
-#: Observations shown to a model with one batch: of 8 facts the 3 nearest to each.
-SHOWN = 24
+#: Observations shown to a model for each fact, the nearest to it; at least so many in all. Of 200 restatements and 100
+#: changes planted among 2,000 facts the right observation is among 3 in 100 % and 95 %, among 6 in 100 % and 98 %.
+SHOWN_EACH, SHOWN_LEAST = 6, 12
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ class ByModel:
         """Return the facts with what is known near them."""
         limit = limit_of(shelf.scope, self.config)
         async with self.database.connection() as connection:
-            shown = await observations.candidates(connection, shelf, [fact.id for fact in facts], SHOWN)
+            ids = [fact.id for fact in facts]
+            most = max(SHOWN_LEAST, SHOWN_EACH * len(ids))
+            shown = await observations.candidates(connection, shelf, ids, most)
             room = None if limit is None else limit - await observations.count(connection, shelf)
         return Board(facts, shown, room, bool(self.config.llm_output_language), prompting.system())
 

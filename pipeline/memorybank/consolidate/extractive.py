@@ -79,17 +79,14 @@ def _said(key: Key, group: Sequence[Pending]) -> str:
     """Return what a group of statements comes to; empty where it is one, or the latest is not known."""
     times = sum(max(1, fact.proof_count) for fact in group)
     dated = [(fact.mentioned_at, fact.created_at, fact.id, fact) for fact in group if fact.mentioned_at]
-    # Of what was said in several documents it is not known when it was said last.
-    is_once = times == len(group)
-    if times < 2 or (key[0] == "line" and not (is_once and len(dated) == len(group))):
+    if times < 2 or len(dated) < len(group):
         return ""
     dated.sort(reverse=True)
-    latest = dated[0][3] if dated else group[0]
+    latest = dated[0][3]
     day = _day(latest.mentioned_at)
     values = list(dict.fromkeys(_value(fact.text) for *_, fact in dated))
     if key[0] == "text" or len(values) == 1:
-        last = f", last on {day}" if is_once and len(dated) == len(group) else ""
-        return f"{latest.text} (said {times} times{last})"
+        return f"{latest.text} (said {times} times, last on {day})"
     before = ", ".join(values[1 : NAMED_BEFORE + 1])
     return f"{latest.text} (latest of {times} statements, {day}; before that: {before})"
 

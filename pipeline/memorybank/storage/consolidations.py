@@ -4,9 +4,8 @@ A bank has one run at a time, and one that waits: whoever triggers meanwhile get
 passed what is new, so then another waits behind it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -17,7 +16,7 @@ from memorybank.ids import new_id
 from memorybank.settings import BankConfig
 from memorybank.storage import operations
 from memorybank.storage.observations import Scope
-from memorybank.storage.queries import Connection, execute, fetch_all, fetch_one, fetch_row
+from memorybank.storage.queries import Connection, fetch_all, fetch_one, fetch_row
 
 #: Runs of a bank go one after the other. No document has this id: a control character is in none.
 SERIAL_KEY = "\x1fconsolidation"
@@ -28,8 +27,6 @@ GRACE_SECONDS = 30.0
 PAUSE_SECONDS, PAUSE_CAP_SECONDS = 30.0, 1800.0
 #: Banks that one sweep queues runs for; the next comes in seconds.
 SWEPT_BANKS = 100
-#: What the outbox calls the end of a run.
-COMPLETED = "consolidation.completed"
 
 
 @dataclass(frozen=True)
@@ -97,15 +94,3 @@ async def sweep(connection: Connection, defaults: BankConfig, wait_seconds: floa
     rows = await fetch_all(connection, "consolidations.backlogs", parameters)
     made = [await queue(connection, row["bank"]) for row in rows]
     return sum(one is not None for one in made)
-
-
-async def tell(connection: Connection, bank: int, payload: Mapping[str, Any]) -> None:
-    """Put the end of a run into the outbox, in the transaction that ends it."""
-    row = {
-        "id": new_id(),
-        "bank": bank,
-        "type": COMPLETED,
-        "payload": Jsonb(dict(payload)),
-        "now": clock.now(),
-    }
-    await execute(connection, "consolidations.tell", row)

@@ -146,10 +146,15 @@ class _Writing:
         Nobody deletes facts of the bank from here on, nor says these again, which would count them.
         """
         every, bank, audience = [*facts, *older], self.shelf.bank, self.shelf.audience
-        read = {"ids": [fact.id for fact in every], "revisions": [fact.revision for fact in every]}
+        read = {
+            "ids": [fact.id for fact in every],
+            "revisions": [fact.revision for fact in every],
+            "proofs": [fact.proof_count for fact in every],
+            "waiting": [True] * len(facts) + [False] * len(older),
+        }
         rows = await self._rows("statements", ids=read["ids"])
         await mentions.beside(self.connection, bank, audience, [bytes(row["statement"]) for row in rows])
-        rows = await self._rows("live", **read, waiting=[True] * len(facts) + [False] * len(older))
+        rows = await self._rows("live", **read)
         return {row["id"] for row in rows}
 
     async def standing(self, changes: Sequence[Changed]) -> set[UUID]:

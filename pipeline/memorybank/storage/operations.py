@@ -18,6 +18,7 @@ from psycopg.types.json import Jsonb
 from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.errors import Conflict, LeaseLost, NotFound
+from memorybank.ids import new_id
 from memorybank.operations import (
     PRIORITY_BACKGROUND,
     Claim,
@@ -34,6 +35,10 @@ from memorybank.operations import (
 )
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection, Row, execute, execute_many, fetch_all, fetch_one, fetch_row
+
+#: What the outbox calls the end of a consolidation, and which counts of it it tells.
+CONSOLIDATED = "consolidation.completed"
+TOLD = ("observations_created", "observations_updated", "observations_deleted")
 
 
 @dataclass(frozen=True)
@@ -331,12 +336,28 @@ async def _settle(
     )
     if settled.status.terminal:
         await _roll_up(connection, parent)
+        await _tell(connection, row, settled)
     # To ring costs all commits a common lock: only where there is something to look at now.
     if (row["serial"] and settled.status.terminal) or (
         settled.status is Status.PENDING and settled.delay == 0
     ):
         await ring(connection)
     return settled.status
+
+
+async def _tell(connection: Connection, row: Row, settled: Settlement) -> None:
+    """Put the end of a consolidation into the outbox."""
+    if row["kind"] != Kind.CONSOLIDATION or settled.status is Status.CANCELLED:
+        return
+    counts = {name: row["result"].get(name, 0) for name in TOLD}
+    event = {
+        "id": new_id(),
+        "bank": row["bank"],
+        "type": CONSOLIDATED,
+        "payload": Jsonb(counts | {"error_message": settled.message}),
+        "now": clock.now(),
+    }
+    await execute(connection, "operations.tell", event)
 
 
 async def _roll_up(connection: Connection, parent: UUID | None) -> None:

@@ -11,7 +11,7 @@ from memorybank.testing.scripted_answers import rows
 
 HOME = re.compile(r"(?P<who>\w+) (?:lives in|has moved to) (?P<what>\w+)")
 TASTE = re.compile(
-    r"(?P<who>\w+) (?P<no>can't stand|don't like|doesn't like|no longer likes?|dislikes?)? ?"
+    r"(?P<who>\w+) (?P<no>can't stand|do(?:n't| not) like|does(?:n't| not) like|no longer likes?|dislikes?)? ?"
     r"(?:likes?|loves?|enjoys?)? ?"
     r"(?P<what>oysters|teal|jazz)"
 )
@@ -75,7 +75,11 @@ def _history(row: dict[str, Any] | None) -> list[tuple[str, str]]:
 def _text(matter: Matter, said: list[tuple[str, str]]) -> str:
     said = sorted(said)
     now = said[-1][1]
-    since = next(day for day, value in said if value == now)
+    since = said[-1][0]
+    for day, value in reversed(said):
+        if value != now:
+            break
+        since = day
     before = dict.fromkeys(value for _, value in reversed(said) if value != now)
     past = f"; before that {matter[0]} {', '.join(before)}" if before else ""
     return f"{matter[0]} {now} since {since}{past}"

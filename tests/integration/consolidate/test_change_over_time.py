@@ -31,6 +31,19 @@ async def test_d6_a_dislike_that_turns_is_turned(world: World) -> None:
     assert await told.texts() == ["Ada likes jazz since 2031-03-09; before that Ada does not like jazz"]
 
 
+async def test_what_turned_can_turn_back_with_the_same_words(world: World) -> None:
+    """The last is no new fact, but the first one said again."""
+    told = world.with_(careful)
+    for day, said in ((1, "Ada likes jazz"), (5, "Ada doesn't like jazz"), (9, "Ada likes jazz")):
+        await told.keep(said, day=day)
+        await told.consolidate()
+    [one] = await told.observed()
+    assert one.text == "Ada likes jazz since 2031-03-09; before that Ada does not like jazz"
+    assert one.proof_count == 2
+    [row] = await told.rows("SELECT mentioned_at FROM memory_unit WHERE fact_type = 'observation'")
+    assert row["mentioned_at"].day == 9
+
+
 async def test_d4_five_old_facts_do_not_outvote_a_newer_one(world: World) -> None:
     told = world.with_(careful)
     for day, street in enumerate(("north", "south", "east", "west", "old"), 1):

@@ -1,5 +1,6 @@
 """Rounds: what is decided together, what is done of it, halving down to the fact at fault, broken models, limits."""
 
+import json
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from memorybank.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from memorybank.llm.structured import asked_for
 from memorybank.operations import Status
 from memorybank.testing.scripted_answers import rows
 from memorybank.testing.scripted_decisions import right
 from memorybank.testing.scripted_model import ScriptedModel
+from memorybank.text import count_tokens
 
 FACTS = [f"Item {number} of the inventory stands in hall {number * 7}" for number in range(1, 21)]
 POISON = "Item 13 "
@@ -46,6 +49,37 @@ async def test_batches_of_a_scope_and_marks(world: World) -> None:
         "llm_calls": 3,
     }
     assert done.result["usage"]["input_tokens"] == 30
+
+
+async def test_what_a_conversation_costs(world: World) -> None:
+    """419 turns of 40 tokens: the bound that is promised for a real one, and no half batches between rounds."""
+    said = (
+        "Ada said on day {} that item {} of the long list went to hall {} where Ben counts the crates"
+        " and Cleo signs for them"
+    )
+    await world.keep(*(said.format(n % 30, n, n * 7) for n in range(419)))
+    done = await world.consolidate()
+    asked = world.model.requests
+    tokens = sum(count_tokens(json.dumps(asked_for(one)[1]) + one.system + one.user) for one in asked)
+    assert (done.result["facts_consolidated"], len(asked)) == (419, 53)
+    assert tokens <= 260_000
+
+
+async def test_the_end_of_a_run_is_told_with_it(world: World) -> None:
+    await world.keep(*FACTS)
+    await world.consolidate()
+    broken = world.with_(failing(ModelMalformed("no JSON"), "Ada"))
+    await broken.keep(*(f"Ada rows on lake {number}" for number in range(16)))
+    await broken.consolidate()
+    told = await world.rows("SELECT type, payload FROM event ORDER BY created_at, id")
+    none = {"observations_created": 0, "observations_updated": 0, "observations_deleted": 0}
+    assert told == [
+        {
+            "type": "consolidation.completed",
+            "payload": none | {"observations_created": 20, "error_message": None},
+        },
+        {"type": "consolidation.completed", "payload": none | {"error_message": "no JSON"}},
+    ]
 
 
 async def test_a_second_run_finds_nothing_to_do(world: World) -> None:
@@ -252,4 +286,16 @@ async def test_without_a_model_what_is_said_in_two_documents_is_a_repeat(world: 
     await bare.keep("The spare key is with the florist", day=1, document_id="a")
     await bare.keep("The spare key is with the florist.", day=4, document_id="b")
     await bare.consolidate()
-    assert await bare.texts() == ["The spare key is with the florist (said 2 times)"]
+    assert await bare.texts() == ["The spare key is with the florist (said 2 times, last on 2031-03-04)"]
+    await bare.keep("The spare key is with the florist", day=9, document_id="c")
+    await bare.consolidate()
+    assert await bare.texts() == ["The spare key is with the florist (said 3 times, last on 2031-03-09)"]
+
+
+async def test_without_a_model_a_line_that_is_said_again_is_the_latest_again(world: World) -> None:
+    bare = world.with_(None)
+    for day, city in ((1, "Graz"), (5, "Linz"), (9, "Graz")):
+        await bare.keep(f"Ana: city: {city}", day=day)
+        await bare.consolidate()
+    [one] = await bare.texts()
+    assert one == "Ana: city: Graz (latest of 3 statements, 2031-03-09; before that: Linz)"

@@ -180,14 +180,6 @@ async def test_the_more_runs_failed_the_later_comes_the_next(
     assert await swept(world, settings) == 1
 
 
-async def test_the_end_of_a_run_goes_into_the_outbox(world: World) -> None:
-    counts = {"observations_created": 1, "error_message": None}
-    async with world.database.transaction() as connection:
-        await consolidations.tell(connection, world.bank, counts)
-    [row] = await world.rows("SELECT type, payload FROM event WHERE bank = %s", world.bank)
-    assert row == {"type": "consolidation.completed", "payload": counts}
-
-
 async def test_a_document_named_like_the_key_waits_for_no_run(world: World) -> None:
     queued = await queue(world)
     assert await claim(world, queued.operation_id)

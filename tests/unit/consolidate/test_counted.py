@@ -14,7 +14,7 @@ def made(*facts: Pending, older: tuple[Pending, ...] = (), stands: tuple[Shown, 
 
 def test_a_fact_that_was_said_again_is_said_to_be_so() -> None:
     assert made(fact(1, "The key is with the florist", proof_count=3)) == Decision(
-        (Create("The key is with the florist (said 3 times)", (uuid(1),)),)
+        (Create("The key is with the florist (said 3 times, last on 2031-03-01)", (uuid(1),)),)
     )
 
 
@@ -53,7 +53,7 @@ def test_an_older_fact_that_was_looked_at_before_counts_and_its_observation_is_c
 
 
 def test_what_would_say_the_same_is_left() -> None:
-    said = "Rent is due (said 2 times)"
+    said = "Rent is due (said 2 times, last on 2031-03-01)"
     stands = shown(20, said, source(1, "Rent is due"))
     assert made(fact(1, "Rent is due", proof_count=2), stands=(stands,)) == Decision()
 
@@ -78,10 +78,6 @@ def test_nothing_is_made_of_what_is_no_repeat(texts: tuple[str, ...]) -> None:
 
 def test_without_a_date_there_is_no_latest() -> None:
     assert made(fact(1, "Ana: city: Graz"), fact(2, "Ana: city: Linz", said=None)) == Decision()
-
-
-def test_where_an_older_line_was_said_again_the_latest_is_not_known() -> None:
-    assert made(fact(1, "Ana: city: Graz", proof_count=2), fact(2, "Ana: city: Linz")) == Decision()
 
 
 def test_old_facts_alone_make_nothing() -> None:

@@ -99,6 +99,24 @@ CREATE TRIGGER memory_unit_renews BEFORE UPDATE ON memory_unit FOR EACH ROW
 CREATE TRIGGER memory_unit_retracts AFTER UPDATE ON memory_unit FOR EACH ROW
     WHEN (OLD.revision <> NEW.revision) EXECUTE FUNCTION renew_fact();
 
+-- When a fact was said last: where it lives, or where it was said again.
+CREATE FUNCTION last_said(unit uuid, first_said timestamptz) RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT greatest(first_said, max(m.mentioned_at)) FROM unit_mention m WHERE m.unit = last_said.unit;
+END;
+
+-- A fact that is said again is news, so it is consolidated again: what had changed may have changed back. Its observations
+-- stand meanwhile.
+CREATE FUNCTION renew_said_again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE memory_unit SET consolidated_at = NULL WHERE id = NEW.unit AND consolidated_at IS NOT NULL;
+    DELETE FROM consolidation_pass WHERE unit = NEW.unit;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER unit_mention_renews AFTER INSERT ON unit_mention FOR EACH ROW EXECUTE FUNCTION renew_said_again();
+
 -- Only active units are searched.
 CREATE FUNCTION hide_unit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -69,7 +69,3 @@ WHERE w.since <= now() - make_interval(secs => %(grace_seconds)s)
         AND u.created_at <= now() - make_interval(
             secs => CASE WHEN a.kind = 'bank' THEN %(grace_seconds)s ELSE %(wait_seconds)s END))
 LIMIT %(limit)s
-
--- name: tell
--- Into the outbox.
-INSERT INTO event (id, bank, type, payload, created_at) VALUES (%(id)s, %(bank)s, %(type)s, %(payload)s, %(now)s)

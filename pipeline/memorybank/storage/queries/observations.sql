@@ -2,8 +2,8 @@
 -- audience: facts of all audiences, which the caller never mixes
 -- Facts that wait, the oldest first, with the scopes in which they are done. Those that only few may see wait for a fuller
 -- batch, or until they are old enough.
-SELECT u.id, u.audience_id AS audience, u.text, u.context, u.fact_type, u.occurred_start, u.occurred_end, u.mentioned_at,
-       u.mentioned_at_assumed, u.tags, u.observation_scopes AS scopes, u.created_at, u.proof_count, u.revision,
+SELECT u.id, u.audience_id AS audience, u.text, u.context, u.fact_type, u.occurred_start, u.occurred_end,
+       last_said(u.id, u.mentioned_at) AS mentioned_at, u.mentioned_at_assumed, u.tags, u.observation_scopes AS scopes, u.created_at, u.proof_count, u.revision,
        (SELECT coalesce(jsonb_agg(p.scope), '[]') FROM consolidation_pass p WHERE p.unit = u.id) AS done
 FROM memory_unit u JOIN audience a ON a.id = u.audience_id
 WHERE u.bank = %(bank)s AND u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL
@@ -52,11 +52,12 @@ FROM near
 JOIN memory_unit u ON u.id = near.id AND u.audience_id = %(audience)s
 CROSS JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('id', f.id, 'text', f.text, 'occurred_start', f.occurred_start, 'occurred_end',
-                                        f.occurred_end, 'mentioned_at', f.mentioned_at)
-                     ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC) AS sources
-    FROM (SELECT f.* FROM observation_source s JOIN memory_unit f ON f.id = s.source
+                                        f.occurred_end, 'mentioned_at', f.said)
+                     ORDER BY f.said DESC NULLS LAST, f.id DESC) AS sources
+    FROM (SELECT f.*, last_said(f.id, f.mentioned_at) AS said
+          FROM observation_source s JOIN memory_unit f ON f.id = s.source
           WHERE s.observation = u.id AND s.audience_id = %(audience)s AND f.audience_id = %(audience)s
-          ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC LIMIT %(sources)s) AS f) AS cited
+          ORDER BY said DESC NULLS LAST, f.id DESC LIMIT %(sources)s) AS f) AS cited
 ORDER BY near.nearness DESC, u.id
 LIMIT %(limit)s
 
@@ -81,8 +82,8 @@ ORDER BY place, nearness DESC, held.id
 -- audience: facts of one audience
 -- Facts that state what these do, or are lines that open alike (a key of a speaker): also those done before. They are read
 -- without a model only, and lines only where there are some, so no index is kept for them.
-SELECT u.id, u.audience_id AS audience, u.text, u.context, u.fact_type, u.occurred_start, u.occurred_end, u.mentioned_at,
-       u.mentioned_at_assumed, u.tags, u.observation_scopes AS scopes, u.created_at, u.proof_count, u.revision,
+SELECT u.id, u.audience_id AS audience, u.text, u.context, u.fact_type, u.occurred_start, u.occurred_end,
+       last_said(u.id, u.mentioned_at) AS mentioned_at, u.mentioned_at_assumed, u.tags, u.observation_scopes AS scopes, u.created_at, u.proof_count, u.revision,
        '[]'::jsonb AS done
 FROM memory_unit u
 WHERE u.id = ANY(
@@ -106,11 +107,12 @@ SELECT u.id, u.text, u.tags, u.proof_count, u.occurred_start, u.occurred_end, u.
 FROM memory_unit u
 CROSS JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('id', f.id, 'text', f.text, 'occurred_start', f.occurred_start, 'occurred_end',
-                                        f.occurred_end, 'mentioned_at', f.mentioned_at)
-                     ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC) AS sources
-    FROM (SELECT f.* FROM observation_source s JOIN memory_unit f ON f.id = s.source
+                                        f.occurred_end, 'mentioned_at', f.said)
+                     ORDER BY f.said DESC NULLS LAST, f.id DESC) AS sources
+    FROM (SELECT f.*, last_said(f.id, f.mentioned_at) AS said
+          FROM observation_source s JOIN memory_unit f ON f.id = s.source
           WHERE s.observation = u.id AND s.audience_id = %(audience)s AND f.audience_id = %(audience)s
-          ORDER BY f.mentioned_at DESC NULLS LAST, f.id DESC LIMIT %(sources)s) AS f) AS cited
+          ORDER BY said DESC NULLS LAST, f.id DESC LIMIT %(sources)s) AS f) AS cited
 WHERE u.id = ANY(SELECT s.observation FROM observation_source s
                  WHERE s.source = ANY(%(facts)s::uuid[]) AND s.audience_id = %(audience)s)
   AND u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]

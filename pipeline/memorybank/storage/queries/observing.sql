@@ -8,9 +8,9 @@ WHERE id = ANY(%(ids)s::uuid[]) AND audience_id = %(audience)s AND statement IS 
 -- audience: the holder of a lease writes for one audience
 -- Those of the facts that are as they were read, and still wait where they did, locked in one order.
 SELECT u.id
-FROM memory_unit u JOIN unnest(%(ids)s::uuid[], %(revisions)s::integer[], %(waiting)s::boolean[])
-    AS read (id, revision, waits) ON read.id = u.id
-WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.revision = read.revision AND u.status = 'active'
+FROM memory_unit u JOIN unnest(%(ids)s::uuid[], %(revisions)s::integer[], %(proofs)s::integer[], %(waiting)s::boolean[])
+    AS read (id, revision, proofs, waits) ON read.id = u.id
+WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.revision = read.revision AND u.proof_count = read.proofs AND u.status = 'active'
   AND (NOT read.waits OR (
       u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM consolidation_pass p WHERE p.unit = u.id AND p.scope = %(scope)s::text[])))
@@ -85,7 +85,7 @@ SET proof_count = cited.proofs, occurred_start = cited.started,
     occurred_end = CASE WHEN cited.ended < cited.started THEN NULL ELSE cited.ended END,
     mentioned_at = cited.mentioned, mentioned_at_assumed = cited.assumed, updated_at = %(now)s
 FROM (SELECT s.observation, count(*) AS proofs, min(f.occurred_start) AS started, max(f.occurred_end) AS ended,
-             max(f.mentioned_at) AS mentioned, bool_and(f.mentioned_at_assumed) AS assumed
+             max(last_said(f.id, f.mentioned_at)) AS mentioned, bool_and(f.mentioned_at_assumed) AS assumed
       FROM observation_source s JOIN memory_unit f ON f.id = s.source
       WHERE s.observation = ANY(%(ids)s::uuid[]) GROUP BY s.observation) AS cited
 WHERE u.id = cited.observation

@@ -77,7 +77,7 @@ SET status = %(status)s, attempts = %(attempts)s, error_message = %(message)s, r
     lease_token = NULL, lease_expires_at = NULL, worker = NULL, rung_at = NULL, updated_at = %(at)s,
     due_at = now() + make_interval(secs => %(delay)s), completed_at = %(completed_at)s, cancel_requested = false
 WHERE id = %(id)s
-RETURNING serial_keys <> '{}' AS serial
+RETURNING serial_keys <> '{}' AS serial, bank, kind, result
 
 -- name: ended_parts
 -- audience: a batch and its parts have one audience
@@ -205,3 +205,7 @@ WHERE o.bank = %(bank)s
   AND (%(status)s::text IS NULL OR o.status = %(status)s)
   AND (%(kind)s::text IS NULL OR o.kind = %(kind)s)
   AND NOT (%(exclude_parents)s AND o.is_parent)
+
+-- name: tell
+-- Into the outbox.
+INSERT INTO event (id, bank, type, payload, created_at) VALUES (%(id)s, %(bank)s, %(type)s, %(payload)s, %(now)s)
