@@ -151,8 +151,8 @@ def test_a_name_that_everybody_mentions_tells_little() -> None:
     rare = graph.nearness(space, mentions([0, 1]), None, for_reason=False)
     hub = graph.nearness(space, mentions(range(200)), None, for_reason=False)
     hop = graph.nearness(space, (), reached({0: 0.9, 9: 0.9}, mentions([0, 1])), for_reason=False)
-    assert rare[0] > 0.9 and 0 < hub[0] < 0.1 and rare[5] == 0
-    assert hop[0] > hop[1] > 0.5 > hub[0] and hop[9] > 0
+    assert rare[0] > 0.4 and 0 < hub[0] < 0.02 and rare[5] == 0
+    assert hop[0] > hop[1] > 0.1 > hub[0] and hop[9] > 0
 
 
 def test_a_walk_goes_on_to_what_the_found_units_mention() -> None:

@@ -21,8 +21,8 @@ DAMPING = 0.85
 STEPS = 4
 #: Share of the walks that start at the names in the question, where hits are known too.
 NAMED_SHARE = 0.5
-#: Where one walk in twenty ends is near: tanh(1) = 0.76.
-NEAR = 20.0
+#: Where one walk in five ends is near: tanh(1) = 0.76.
+NEAR = 5.0
 #: How many times more a causal link counts where the question asks for a reason.
 CAUSAL = 3.0
 
