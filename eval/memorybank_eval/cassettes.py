@@ -97,7 +97,7 @@ class Player:
         if answer is None:
             raise MemoryBankError(
                 f"{self.path.name} holds no answer to this prompt: prompt, schema or sample have changed since. Record "
-                "anew: python -m memorybank_eval prompts run --dataset eval/datasets/prompts/own.toml --base-url URL "
-                f"--out FACTS.json --record {self.path.parent}; then grade again and write its checks anew"
+                f"anew: python -m memorybank_eval prompts run --stage {request.stage} --dataset SAMPLES.toml "
+                f"--base-url URL --out FACTS.json --record {self.path.parent}; then grade again, checks anew"
             )
         return ChatReply(answer.content, "", answer.finish_reason, TokenUsage(), self.model)

@@ -12,7 +12,6 @@ and the reverse.
 import argparse
 import asyncio
 import re
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,20 +19,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memorybank import clock, rounds
-from memorybank.liveness import Worker
 from memorybank.model import EntityInput, Fact, RetainItem
-from memorybank.operations import Kind
-from memorybank.retain.stage import Retain
-from memorybank.retain.work import ChunkWork, Extraction
-from memorybank.settings import Settings, load
-from memorybank.storage import banks, models
-from memorybank.storage.embedded import EmbeddedServer
-from memorybank.storage.migrate import migrate
-from memorybank.storage.pool import Database
+from memorybank.settings import load
 from memorybank.testing.embedder import HashingEmbedder
 from memorybank.text import name_key
 from memorybank_eval import report
+from memorybank_eval.ground import Ground, fresh_database
 
 DATASETS = Path(__file__).resolve().parents[1] / "datasets" / "entities"
 #: The labelled files; what each is for stands in their README.
@@ -60,20 +51,6 @@ class Mention:
     name: str
     kind: str
     label: str
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """Extracts what is labelled: each line of a document is a fact. An `Extractor`."""
-
-    facts: Mapping[str, Fact]
-
-    async def extract(self, chunks: Sequence[ChunkWork]) -> list[Extraction]:
-        """Return the facts of the lines."""
-        return [
-            Extraction(tuple(self.facts[line] for line in chunk.text.splitlines() if line in self.facts))
-            for chunk in chunks
-        ]
 
 
 def read(path: Path) -> list[Mention]:
@@ -132,65 +109,32 @@ async def measure() -> dict[str, Any]:
     """Return precision and recall of each labelled file under each telling."""
     result: dict[str, Any] = {"kind": "entities"}
     settings = load(environ={})
-    with tempfile.TemporaryDirectory(prefix="memorybank-eval-") as home:
-        server = EmbeddedServer(Path(home))
-        try:
-            conninfo = server.ensure()
-            await migrate(conninfo)
-            for name in LABELLED:
-                mentions = read(DATASETS / f"{name}.txt")
-                result[name] = {"mentions": len(mentions)}
-                for what in TOLD:
-                    found = await resolved(conninfo, settings, mentions, what)
-                    result[name][what] = {"scores": scores(mentions, found)}
-                    if name == "tuning":
-                        result[name][what]["errors"] = errors(mentions, found)
-        finally:
-            server.stop()
+    async with fresh_database(settings) as database:
+        for name in LABELLED:
+            mentions = read(DATASETS / f"{name}.txt")
+            result[name] = {"mentions": len(mentions)}
+            for what in TOLD:
+                found: dict[Mention, Any] = {}
+                for bank in dict.fromkeys(mention.bank for mention in mentions):
+                    own = [mention for mention in mentions if mention.bank == bank]
+                    place = f"{bank}-{len(mentions)}-{what}"
+                    ground = await Ground.laid(database, settings, HashingEmbedder(64), place)
+                    found |= await resolved(ground, own, what)
+                result[name][what] = {"scores": scores(mentions, found)}
+                if name == "tuning":
+                    result[name][what]["errors"] = errors(mentions, found)
     return result
 
 
-async def resolved(
-    conninfo: str, settings: Settings, mentions: Sequence[Mention], what: str
-) -> dict[Mention, Any]:
-    """Retain the documents of each bank in order; return the entity of each mention."""
-
-    async def where() -> str:
-        return conninfo
-
-    database = Database(where, settings.database)
-    await database.open()
-    try:
-        found: dict[Mention, Any] = {}
-        for bank in dict.fromkeys(mention.bank for mention in mentions):
-            own = [mention for mention in mentions if mention.bank == bank]
-            found |= await _bank(database, settings, own, f"{bank}-{len(mentions)}-{what}")
-        return found
-    finally:
-        await database.close()
-
-
-async def _bank(
-    database: Database, settings: Settings, mentions: Sequence[Mention], bank_id: str
-) -> dict[Mention, Any]:
-    embedder = HashingEmbedder(64)
-    async with database.transaction() as connection:
-        bank = await banks.ensure(connection, bank_id, clock.now())
-        audience = await banks.default_audience(connection, bank.id)
-        await models.embedding_model(connection, embedder.model, embedder.dimensions)
-    extractor = Labelled(told(mentions, bank_id.rpartition("-")[2]))
-    retain = Retain(database, embedder, lambda _: extractor, settings)
-    worker = Worker(database, settings.worker)
+async def resolved(ground: Ground, mentions: Sequence[Mention], what: str) -> dict[Mention, Any]:
+    """Retain the documents of a bank in order; return the entity of each mention."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for mention in mentions:
         texts[mention.document][mention.fact] = None
     for day, (document, facts) in enumerate(texts.items()):
         item = RetainItem("\n".join(facts), _FIRST + timedelta(days=day), document_id=document)
-        submitted = await retain.submit(bank, audience, [item], interactive=True)
-        for child in submitted.children:
-            await rounds.run(database, {Kind.RETAIN: retain.work}, child, worker, settings.worker)
-    async with database.connection() as connection:
-        rows = await (await connection.execute(_FOUND, {"bank": bank.id})).fetchall()
+        await ground.keep([item], told(mentions, what))
+    rows = await ground.rows(_FOUND)
     entity = {(row["fact"], key): row["entity"] for row in rows for key in row["keys"]}
     return {mention: entity[mention.fact, name_key(mention.name)] for mention in mentions}
 

@@ -1,6 +1,7 @@
-"""From a reader's grades to figures: what was kept of what had to be, and what of the rest is wrong. Pure.
+"""From a reader's grades to figures: what was kept of what had to be, and what of the rest is wrong.
 
-A grade says for each expected statement which fact holds it, or none, and for each fact what it is:
+A grade says for each expected statement which fact holds it, or none, and for each fact what it is
+(of consolidation the facts are observations):
 
 ok             an expected statement, or another true one that may last
 may            listed as fine to keep or to drop
@@ -11,12 +12,16 @@ wrong_date     true but for its date
 wrong_speaker  true but for who said, holds or did it
 """
 
+import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from memorybank.errors import InvalidInput
@@ -101,21 +106,19 @@ class Graded:
     def _verdicts(self, one: Expected) -> Counter[str]:
         return Counter(self.grades[one.sample]["facts"].values())
 
-    def _holding(self, one: Expected, statement: Statement) -> Json | None:
-        """Return the fact that keeps a statement; None where none does, or a wrong one."""
+    def place_of(self, one: Expected, statement: str) -> int | None:
+        """Return the place of the fact that keeps a statement; None where none does, or a wrong one."""
         grade = self.grades[one.sample]
-        at = grade["statements"][statement.id]
-        if at is None or grade["facts"][str(at)] not in FINE:
-            return None
-        return self.facts[one.sample][int(at)]
+        at = grade["statements"][statement]
+        return int(at) if at is not None and grade["facts"][str(at)] in FINE else None
 
     @cached_property
     def _kept(self) -> list[tuple[Expected, Statement, Json]]:
         return [
-            (one, statement, fact)
+            (one, statement, self.facts[one.sample][place])
             for one in self.expected
             for statement in one.lasting
-            if (fact := self._holding(one, statement)) is not None
+            if (place := self.place_of(one, statement.id)) is not None
         ]
 
     def figures(self) -> Json:
@@ -148,7 +151,7 @@ class Graded:
         return {
             "id": one.sample,
             "lasting": len(one.lasting),
-            "kept": sum(self._holding(one, statement) is not None for statement in one.lasting),
+            "kept": sum(self.place_of(one, said.id) is not None for said in one.lasting),
             "facts": len(self.facts[one.sample]),
             "invented": sum(verdicts[verdict] for verdict in INVENTED),
             "wrong_date_or_speaker": sum(verdicts[verdict] for verdict in WRONG),
@@ -201,6 +204,15 @@ def telling_words(says: str, fact: str) -> list[str]:
     return sorted(telling, key=lambda word: (word.isalpha(), word[0].islower(), -len(word)))[:WORDS]
 
 
+def load(path: Path) -> Any:
+    """Return what a TOML or JSON file holds; raises InvalidInput where it is none."""
+    try:
+        written = path.read_text(encoding="utf-8")
+        return tomllib.loads(written) if path.suffix == ".toml" else json.loads(written)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+
+
 def blank(expected: Sequence[Expected], facts: Mapping[str, list[Json]]) -> Json:
     """Return grades to be filled in."""
     return {
@@ -212,8 +224,12 @@ def blank(expected: Sequence[Expected], facts: Mapping[str, list[Json]]) -> Json
     }
 
 
-def sheet(expected: Sequence[Expected], facts: Mapping[str, list[Json]]) -> str:
-    """Return what a grader looks at: text, statements and facts of each sample."""
+def sheet(
+    expected: Sequence[Expected],
+    facts: Mapping[str, list[Json]],
+    notes: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """Return what a grader looks at: text, statements, facts and notes of each sample."""
     lines = []
     for one in expected:
         lines += [f"# {one.sample}", "", one.content, "", "## must be kept"]
@@ -224,7 +240,7 @@ def sheet(expected: Sequence[Expected], facts: Mapping[str, list[Json]]) -> str:
         lines += ["## may be kept", *(f"- {said}" for said in one.may)]
         lines += ["## must not be kept", *(f"- {said}" for said in one.must_not), "## facts"]
         lines += [f"{place}. {_shown(fact)}" for place, fact in enumerate(facts[one.sample])]
-        lines.append("")
+        lines += ["## notes", *notes.get(one.sample, ()), ""]
     return "\n".join(lines)
 
 
@@ -232,7 +248,8 @@ def _shown(fact: Json) -> str:
     days = "..".join(map(str, _days(fact) or ())) or "no date"
     more = [*fact["entities"], *fact["labels"]]
     place = f"at {fact['place']}" if fact["place"] else ""
-    parts = (fact["text"], days, fact["fact_type"], place, ", ".join(more))
+    cites = f"cites {', '.join(fact['sources'])}" if "sources" in fact else ""
+    parts = (fact["text"], days, fact["fact_type"], place, ", ".join(more), fact.get("was"), cites)
     return " || ".join(filter(None, parts))
 
 

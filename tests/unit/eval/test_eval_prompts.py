@@ -13,7 +13,7 @@ from memorybank.retain.work import Extraction
 from memorybank.settings import defaults
 from memorybank.templates import fixed_nonce
 from memorybank.testing.scripted_model import ScriptedModel
-from memorybank_eval import prompts
+from memorybank_eval import prompts_retain as prompts
 from memorybank_eval.cassettes import NONCE, Player, Recorder, save
 from memorybank_eval.grading import OPEN, Expected, Graded, Statement, blank, sheet, table, telling_words
 

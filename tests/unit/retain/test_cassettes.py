@@ -12,7 +12,7 @@ import pytest
 from memorybank.model import Fact
 from memorybank.settings import defaults
 from memorybank.templates import fixed_nonce
-from memorybank_eval import prompts
+from memorybank_eval import prompts_retain as prompts
 from memorybank_eval.cassettes import NONCE, Player
 
 CASSETTES = Path(__file__).with_name("cassettes")
