@@ -20,7 +20,7 @@ from memorybank.storage.queries import Connection
 #: Dimensions, flags, element type, then length and lower bound of the one dimension: five 32-bit numbers.
 _HEADER = 20
 #: What stands before each element: its length.
-_PREFIX = 4
+_LENGTH = np.dtype(">i4")
 
 
 class _Numbers(Loader):
@@ -31,16 +31,18 @@ class _Numbers(Loader):
 
     def load(self, data: Buffer) -> np.ndarray[Any, Any]:
         """Return the numbers in the machine's byte order, (n,)."""
-        raw = np.frombuffer(data, np.uint8)
-        if len(raw) <= _HEADER:
+        if len(data) <= _HEADER:
             return np.empty(0, self.kind.newbyteorder("="))
-        rows = raw[_HEADER:].reshape(-1, _PREFIX + self.kind.itemsize)
-        numbers = np.ascontiguousarray(rows[:, _PREFIX:]).view(self.kind).ravel()
-        return numbers.astype(self.kind.newbyteorder("="))
+        rows = np.frombuffer(data, [("length", _LENGTH), ("number", self.kind)], offset=_HEADER)
+        return rows["number"].astype(self.kind.newbyteorder("="))
 
 
 class _Int4(_Numbers):
     kind = np.dtype(">i4")
+
+
+class _Int8(_Numbers):
+    kind = np.dtype(">i8")
 
 
 class _Float4(_Numbers):
@@ -62,8 +64,14 @@ class _Moment(TimestamptzBinaryLoader):
             return None
 
 
-#: By their fixed numbers in PostgreSQL's catalogue: integer[], real[], double precision[], timestamptz.
-_LOADERS: dict[int, type[Loader]] = {1007: _Int4, 1021: _Float4, 1022: _Float8, 1184: _Moment}
+#: By their fixed numbers in PostgreSQL's catalogue: integer[], bigint[], real[], double precision[], timestamptz.
+_LOADERS: dict[int, type[Loader]] = {
+    1007: _Int4,
+    1016: _Int8,
+    1021: _Float4,
+    1022: _Float8,
+    1184: _Moment,
+}
 
 
 def cursor(connection: Connection) -> AsyncCursor[DictRow]:

@@ -13,7 +13,7 @@ from psycopg.rows import DictRow
 from memorybank.errors import ArmTooSlow, TimedOut
 from memorybank.storage import packed
 from memorybank.storage.copying import literal
-from memorybank.storage.found import NO_DISTANCES, Addresses, Distances
+from memorybank.storage.found import NO_DISTANCES, Addresses, Array, Distances
 from memorybank.storage.queries import Connection, Parameters, Row, load
 
 #: Which arm a statement feeds: that arm can be left out. What the others read is part of every answer.
@@ -32,6 +32,8 @@ ARMS = {
 }
 #: What stands in a statement as a number, not as a parameter: the width of a vector is part of its type.
 _WIDTH = "%(dimensions)s"
+#: Bits of each of the two numbers that stand in one.
+_HALF = 32
 
 
 @dataclass
@@ -100,8 +102,13 @@ def addresses_of(row: Row) -> Addresses:
 
 
 def distances_of(row: Row) -> Distances:
-    """Return the distances of a row of packed arrays."""
-    addresses = addresses_of(row)
-    if not len(addresses):
+    """Return the distances of a row of packed arrays, of which two hold two numbers in each of theirs."""
+    if row["addresses"] is None:
         return NO_DISTANCES
-    return Distances(addresses, row["distances"], row["speakers"], row["traits"])
+    speakers, traits = _halves(row["forms"])
+    return Distances(Addresses(*_halves(row["addresses"])), row["distances"], speakers, traits)
+
+
+def _halves(numbers: Array) -> tuple[Array, Array]:
+    """Return the upper 32 bits of each number, and the lower."""
+    return numbers >> _HALF, numbers & ((1 << _HALF) - 1)

@@ -1,7 +1,7 @@
 -- name: sample
 -- Whether the viewer may see more units than an exact search is for, and if so units that stand for all: the first by the
 -- hash of their texts, which is an order of chance. With each the size of its document, up to a cap.
-SELECT m.dimensions, drawn.documents, drawn.positions, drawn.distances, drawn.speakers, drawn.traits, drawn.sizes, drawn.looked_at
+SELECT m.dimensions, drawn.addresses, drawn.distances, drawn.forms, drawn.sizes, drawn.looked_at
 FROM embedding_model m
 CROSS JOIN LATERAL (
     SELECT CASE WHEN %(sees_all)s THEN (SELECT sum(s.units) FROM bank_size s WHERE s.bank = %(bank)s) ELSE (
@@ -11,11 +11,9 @@ CROSS JOIN LATERAL (
               LIMIT %(exact)s + 1) AS counted) END AS units
 ) AS seen
 CROSS JOIN LATERAL (
-    SELECT array_agg(u.document) FILTER (WHERE u.visible) AS documents,
-           array_agg(u.position) FILTER (WHERE u.visible) AS positions,
+    SELECT array_agg(u.document::bigint << 32 | u.position) FILTER (WHERE u.visible) AS addresses,
            array_agg((u.vector <=> %(vector)s::halfvec)::real) FILTER (WHERE u.visible) AS distances,
-           array_agg(u.speaker) FILTER (WHERE u.visible) AS speakers,
-           array_agg(u.traits) FILTER (WHERE u.visible) AS traits,
+           array_agg(u.speaker::bigint << 32 | u.traits) FILTER (WHERE u.visible) AS forms,
            array_agg(held.units) FILTER (WHERE u.visible) AS sizes, count(*) AS looked_at
     FROM (SELECT e.document, e.position, e.vector, e.speaker, e.traits,
                  (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[])) AS visible
@@ -34,8 +32,8 @@ WHERE m.id = %(model)s AND m.name = %(name)s
 
 -- name: nearest
 -- The nearest units by the bank's own index. It is found by its own form of the vector, and by bank and model as numbers.
-SELECT array_agg(near.document) AS documents, array_agg(near.position) AS positions,
-       array_agg(near.distance) AS distances, array_agg(near.speaker) AS speakers, array_agg(near.traits) AS traits
+SELECT array_agg(near.document::bigint << 32 | near.position) AS addresses, array_agg(near.distance) AS distances,
+       array_agg(near.speaker::bigint << 32 | near.traits) AS forms
 FROM (
     SELECT e.document, e.position, e.speaker, e.traits,
            (e.vector::halfvec(%(dimensions)s) <=> %(vector)s::halfvec(%(dimensions)s))::real AS distance
@@ -50,9 +48,9 @@ FROM (
 -- name: windows
 -- Units at these addresses with those just before and after them in their documents, and their distances. A unit may
 -- come several times.
-SELECT array_agg(near.document) AS documents, array_agg(near.position) AS positions,
+SELECT array_agg(near.document::bigint << 32 | near.position) AS addresses,
        array_agg((near.vector <=> %(vector)s::halfvec)::real) AS distances,
-       array_agg(near.speaker) AS speakers, array_agg(near.traits) AS traits
+       array_agg(near.speaker::bigint << 32 | near.traits) AS forms
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) AS asked (document, position)
 CROSS JOIN LATERAL (
     (SELECT e.document, e.position, e.vector, e.speaker, e.traits FROM embedding e

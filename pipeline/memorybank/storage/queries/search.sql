@@ -55,11 +55,12 @@ CROSS JOIN LATERAL (
 ) AS held
 
 -- name: distances
--- The cosine distance of every unit that the viewer may see, as packed arrays: exact, up to some ten thousand units faster
--- than asking for the best 200, and the distances of neighbours come free. And what each text shows by its form.
-SELECT array_agg(e.document) AS documents, array_agg(e.position) AS positions,
+-- The cosine distance of every unit that the viewer may see, as packed arrays: exact, up to some 25,000 units cheaper
+-- than asking an index for the best, and the distances of neighbours come free. And what each text shows by its form. Two
+-- numbers in one where they fit: each array less makes a search of 20,000 units 3 % cheaper.
+SELECT array_agg(e.document::bigint << 32 | e.position) AS addresses,
        array_agg((e.vector <=> %(vector)s::halfvec)::real) AS distances,
-       array_agg(e.speaker) AS speakers, array_agg(e.traits) AS traits
+       array_agg(e.speaker::bigint << 32 | e.traits) AS forms
 FROM embedding e
 WHERE e.bank = %(bank)s
   AND e.model = (SELECT m.id FROM embedding_model m WHERE m.name = %(model)s)
