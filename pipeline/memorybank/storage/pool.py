@@ -21,7 +21,8 @@ from memorybank.errors import ConnectionLost, DatabaseUnavailable
 from memorybank.settings import DatabaseSettings
 from memorybank.storage.queries import Connection
 
-#: A generic plan for `audience_id = ANY(...)` was measured 17 times slower than a custom one.
+#: A generic plan for `audience_id = ANY(...)` was measured 17 times slower than a custom one. Look-ups by key differ:
+#: `search.by_key`.
 SESSION_SETTINGS = (
     "SET plan_cache_mode = force_custom_plan",
     "SET timezone = 'UTC'",

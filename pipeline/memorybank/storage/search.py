@@ -83,10 +83,11 @@ async def gather(connection: Connection, bank: int, viewer: Viewer, wanted: Want
         statistics = await sent.ask("search.statistics", {"bank": bank})
         postings = await sent.ask("search.postings", scope | _of_terms(wanted)) if wanted.terms else None
         distances = await _ask_distances(sent, scope, wanted)
-        named = await sent.ask("search.named", scope | _of_names(wanted)) if wanted.names else None
         dated = await sent.ask("search.dated", scope | _of_dates(wanted.dates)) if wanted.dates else None
         later = await sent.ask("search.later", scope | _of_moment(wanted.after)) if wanted.after else None
         tagged = await sent.ask("search.tagged", scope | _of_filter(wanted.filter)) if wanted.filter else None
+        await sent.ask("search.by_key", {})
+        named = await sent.ask("search.named", scope | _of_names(wanted)) if wanted.names else None
     return Gathered(
         Statistics(**(await rows(statistics))[0]),
         tuple(_postings(row) for row in await rows(postings)),

@@ -18,6 +18,17 @@ from memorybank.storage.search import Wanted
 
 #: Mentions of the hub: many times the cap, each of them in two chunks.
 HUB = 3_000
+#: What asks for its two newest units, but for the bank and who asks.
+ASKED: dict[str, Any] = {
+    "sees_all": False,
+    "keys": "ana",
+    "documents": [9, 9],
+    "positions": [HUB, HUB - 1],
+    "strengths": [0.9, 0.8],
+    "known": [],
+    "cap": search.MENTIONS_CAP,
+    "entities": search.ENTITIES_CAP,
+}
 
 
 def rows_read(plan: dict[str, Any], table: str) -> Iterator[int]:
@@ -55,9 +66,7 @@ async def hub(world: World) -> dict[str, Any]:
             " WHERE u.document_number = 9",
             scope,
         )
-    newest = {"documents": [9, 9], "positions": [HUB, HUB - 1], "strengths": [0.9, 0.8]}
-    caps: dict[str, Any] = {"known": [], "cap": search.MENTIONS_CAP, "entities": search.ENTITIES_CAP}
-    return {"bank": bank.id, "sees_all": False, "audiences": [audience], "keys": "ana", **newest, **caps}
+    return ASKED | {"bank": bank.id, "audiences": [audience]}
 
 
 @pytest.mark.parametrize("name", ["named", "around"])
@@ -74,6 +83,30 @@ async def test_a_hub_is_walked_from_its_newest_mention_to_the_cap(world: World, 
     plan = explained["QUERY PLAN"][0]["Plan"]
     assert sum(rows_read(plan, "memory_unit")) <= 3 * search.MENTIONS_CAP
     assert sum(rows_read(plan, "unit_entity")) <= 3 * search.MENTIONS_CAP
+
+
+@pytest.mark.parametrize("name", ["named", "around", "linked", "units"])
+async def test_a_plan_that_was_made_while_tables_were_tiny_reads_no_more_of_full_ones(
+    world: World, name: str
+) -> None:
+    sql = queries.load()[f"search.{name}"].sql
+    async with world.database.connection() as connection:
+        await connection.execute("ANALYZE memory_unit, unit_entity, entity, entity_name, unit_link")
+        for full in (False, True):
+            asked = await hub(world) if full else ASKED | {"bank": 1, "audiences": [1]}
+            async with connection.transaction():
+                await queries.execute(connection, "search.by_key", {})
+                await connection.execute(sql, asked, prepare=True)
+                read = await connection.execute(
+                    "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) AS rows FROM pg_stat_xact_user_tables"
+                    " WHERE relname IN ('memory_unit', 'unit_entity')"
+                )
+                assert (await read.fetchone() or {})["rows"] < HUB / 2
+        plans = await connection.execute(
+            "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE position(%s IN statement) > 0",
+            [sql[:20]],
+        )
+        assert await plans.fetchall() == [{"generic_plans": 2, "custom_plans": 0}]
 
 
 async def addresses(world: World, units: Sequence[UUID]) -> Addresses:

@@ -1,6 +1,13 @@
 -- name: limit
 -- What each statement of this transaction may take from here on, so that one slow arm does not take the others with it.
-SELECT set_config('statement_timeout', %(milliseconds)s, true)
+-- And each is planned for its own parameters (again, where an earlier trip ended with `by_key`).
+SELECT set_config('statement_timeout', %(milliseconds)s, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+       set_config('enable_seqscan', 'on', true)
+
+-- name: by_key
+-- From here on rows are looked up by their keys: a plan once made stays right, and to plan takes as long as to look up. No
+-- table is read whole, as a plan that was made while it was tiny would do for ever.
+SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
 
 -- name: statistics
 -- N and the total length for BM25: exact, see migration 0007. And whether there is a graph to follow at all: the first
