@@ -10,6 +10,7 @@ from pathlib import Path
 from memorybank.errors import MemoryBankError
 from memorybank_eval import (
     ablation,
+    ann,
     benchmark,
     beside,
     beside_recall,
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     cost.set_defaults(run=_benchmark)
     ablation.add_commands(commands)
+    ann.add_command(commands)
     beside.add_command(commands)
     beside_recall.add_command(commands)
     bulk.add_command(commands)

@@ -41,3 +41,20 @@ LEFT JOIN pg_inherits i ON i.inhrelid = own.oid
 LEFT JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE own.relkind = 'r' AND own.relnamespace = 'public'::regnamespace
 GROUP BY 1 ORDER BY 2 DESC;
+
+-- name: audiences
+-- Two more audiences of a bank.
+INSERT INTO audience (bank, kind, place)
+VALUES (%(bank)s, 'place', gen_random_uuid()), (%(bank)s, 'place', gen_random_uuid()) RETURNING id;
+
+-- name: documents
+-- Documents without text for these audiences, with a chunk each, in their order.
+WITH made AS (
+    INSERT INTO document (bank, id, audience_id, text_length, content_hash, submitted_at, created_at, updated_at)
+    SELECT %(bank)s, gen_random_uuid()::text, audience, 0, '', now(), now(), now()
+    FROM unnest(%(audiences)s::bigint[]) WITH ORDINALITY AS a (audience, place) ORDER BY place
+    RETURNING number, audience_id
+)
+INSERT INTO chunk (id, bank, document, ordinal, audience_id, content_hash, state, created_at)
+SELECT gen_random_uuid(), %(bank)s, number, 0, audience_id, '', 'extracted', now() FROM made ORDER BY number
+RETURNING document AS number, id AS chunk;

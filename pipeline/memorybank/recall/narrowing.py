@@ -24,7 +24,8 @@ from memorybank.storage.search import Wanted
 
 #: Nearest units asked of the index.
 NEAREST = 200
-#: A filter that fewer of the units pass is asked first, before any index of vectors.
+#: Where the asker sees a smaller share of a bank, or wants a rarer type, all distances are read; where fewer units hold
+#: the tags, these are asked first. An index that must skip so many costs more.
 FEW = 0.1
 #: Units reached through the graph that are read too.
 REACHED = 100
@@ -63,7 +64,7 @@ async def gather(connection: Connection, reading: Reading) -> Gathered:
     if scope is None or drawn is None:
         return await _whole(connection, reading, wanted)
     typed, tagged = await _shares(connection, reading, scope, drawn)
-    if typed < FEW:
+    if min(typed, drawn.share) < FEW:
         return await _whole(connection, reading, wanted)
     if tagged < FEW:
         return await _passing(connection, reading, scope, drawn)

@@ -17,8 +17,8 @@ from memorybank.storage.queries import Connection, execute, fetch_all, fetch_one
 
 #: Any fixed number: the advisory lock of who builds.
 BUILD_LOCK = 0x6D627669
-#: Bytes that a build needs for a vector besides two a dimension; measured with pgvector 0.8.
-_VECTOR_BYTES = 400
+#: Bytes that a build needs for a vector besides two a dimension; with 180 MB for 100,000 pgvector 0.8 had enough.
+_VECTOR_BYTES = 1_100
 #: Megabytes for a build at least (PostgreSQL's own default) and at most.
 MEMORY_LEAST, MEMORY_MOST = 64, 2_048
 MEGABYTE = 1 << 20

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -186,18 +187,30 @@ async def test_a_bank_is_queued_once_and_only_when_it_is_large(large: Large) -> 
     assert not await queue(EXACT)
 
 
+@asynccontextmanager
+async def _reading(conninfo: str) -> AsyncIterator[None]:
+    """Read on and on: who does keeps a build from its end."""
+    async with await psycopg.AsyncConnection.connect(conninfo) as reader:
+        await reader.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+        await reader.execute("SELECT count(*) FROM embedding")
+        yield
+
+
+async def _queued(large: Large) -> UUID:
+    payload = {"model": await large.model()}
+    made = NewOperation(new_id(), large.bank.id, large.audiences[0], Kind.VECTOR_INDEX, payload)
+    async with large.world.database.transaction() as connection:
+        await operations.submit(connection, [made])
+    return made.id
+
+
 async def _work(large: Large) -> tuple[Status | None, bool]:
     """Do a round of a build; return its status, and whether the bank has an index now."""
-    made = NewOperation(
-        new_id(), large.bank.id, large.audiences[0], Kind.VECTOR_INDEX, {"model": await large.model()}
-    )
-    database = large.world.database
-    async with database.transaction() as connection:
-        await operations.submit(connection, [made])
+    operation, database = await _queued(large), large.world.database
     settings = large.recall.settings.worker
     worker = Worker(database, settings)
     handlers = {Kind.VECTOR_INDEX: Promotion(database).work}
-    status = await rounds.run(database, handlers, made.id, worker, settings)
+    status = await rounds.run(database, handlers, operation, worker, settings)
     async with database.connection() as connection:
         bank = await banks.get(connection, large.bank.bank_id)
     return status, bank.indexed_model == await large.model()
@@ -217,10 +230,33 @@ async def test_a_build_waits_for_another_one(large: Large, conninfo: str) -> Non
     assert await large.indexes() == []
 
 
+async def test_a_build_goes_on_after_its_round(large: Large, conninfo: str) -> None:
+    operation, database = await _queued(large), large.world.database
+    short = large.recall.settings.worker.model_copy(update={"round_seconds": 0.2})
+    handlers, worker = {Kind.VECTOR_INDEX: Promotion(database).work}, Worker(database, short)
+    async with _reading(conninfo):
+        assert await rounds.run(database, handlers, operation, worker, short) is Status.PENDING
+        assert await large.indexes() == ["broken"]
+    async with database.connection() as connection:
+        await connection.execute("UPDATE operation SET due_at = now()")
+    assert await rounds.run(database, handlers, operation, worker, short) is Status.COMPLETED
+    assert await large.indexes() == [f"embedding_hnsw_{large.bank.id}_{await large.model()}"]
+
+
+async def test_a_process_that_ends_takes_its_build_with_it(large: Large, conninfo: str) -> None:
+    operation, database = await _queued(large), large.world.database
+    settings = large.recall.settings.worker
+    handlers, worker = {Kind.VECTOR_INDEX: Promotion(database).work}, Worker(database, settings)
+    async with _reading(conninfo):
+        asyncio.get_running_loop().call_later(0.3, worker.drain)
+        assert await rounds.run(database, handlers, operation, worker, settings) is Status.PENDING
+        async with database.connection() as connection:
+            cursor = await connection.execute("SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%'")
+            assert await cursor.fetchall() == []
+
+
 async def test_what_a_crash_left_of_an_index_is_built_anew(large: Large, conninfo: str) -> None:
-    async with await psycopg.AsyncConnection.connect(conninfo) as reader:
-        # Whoever reads keeps a build from its end.
-        await reader.execute("SELECT count(*) FROM embedding")
+    async with _reading(conninfo):
         build = asyncio.create_task(
             vector_index.build(large.world.database, large.bank.id, await large.model())
         )

@@ -44,9 +44,9 @@ WHERE c.relname ~ '^embedding_hnsw_[0-9]+_[0-9]+$' AND pg_table_is_visible(c.oid
 
 -- name: build
 -- audience: an index is of the bank, whoever may see its rows
--- One bank's own index over the halves of its vectors, while others read and write.
+-- One bank's own index, while others read and write. With the usual 16 and 64 whole groups of near copies are not found.
 CREATE INDEX CONCURRENTLY {name} ON {leaf} USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops)
-WITH (m = 16, ef_construction = 128) WHERE bank = {bank} AND model = {model}
+WITH (m = 24, ef_construction = 256) WHERE bank = {bank} AND model = {model}
 
 -- name: drop
 -- audience: an index is of the bank, whoever may see its rows
