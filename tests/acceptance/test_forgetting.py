@@ -15,7 +15,7 @@ from memorybank.storage.embedded import EmbeddedServer
 SECRET = "Quetzal"
 TEXTS = [f"{SECRET} lives in Graz.", f"Bert met {SECRET} in Linz.", "Cid repairs bicycles."]
 #: What of a bank may outlive its content: the bank itself, who may use it, and that work was done.
-OUTLIVES = {"audience", "operation"}
+OUTLIVES = {"audience", "operation", "bank_size"}
 
 
 @pytest.fixture

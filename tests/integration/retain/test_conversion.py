@@ -1,6 +1,7 @@
 """Files to text in a process of their own: each kind, and what breaks."""
 
 import json
+import logging
 import subprocess
 import sys
 import time
@@ -134,5 +135,7 @@ def test_the_answer_is_one_line_of_ascii(
 
     monkeypatch.setattr(sys, "stdin", Input)
     monkeypatch.setattr(reader, "_confine", lambda *limits: None)
+    # It silences the log of its process, which here is that of all tests.
+    monkeypatch.setattr(logging.root.manager, "disable", 0)
     reader.main("a.txt", [], 1, 1, 10)
     assert json.loads(capsys.readouterr().out) == {"text": "東"}
