@@ -18,6 +18,7 @@ from memorybank.llm.embedding import (
     default_threads,
     inputs,
     load_tokenizer,
+    readable,
     runtime,
     session_options,
 )
@@ -26,8 +27,6 @@ from memorybank.llm.provider_errors import typed
 
 #: Tokens of question and text together that a cross-encoder reads; the longer of the two is cut.
 PAIR_TOKENS = 512
-#: Characters of a text that are looked at before tokenizing: more than PAIR_TOKENS ever reach.
-_CHARACTERS = 16_384
 #: Files of a model in its folder.
 GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
 #: Logits beyond this are 0 or 1 in double precision.
@@ -99,9 +98,8 @@ class OnnxReranker:
         return self._scale(raw)
 
     def _pairs(self, question: str, texts: Sequence[str]) -> list[Any]:
-        # Characters that UTF-8 does not have would stop the tokenizer.
-        short = [text[:_CHARACTERS].encode("utf-8", "replace").decode() for text in (question, *texts)]
-        return list(self._tokenizer.encode_batch([(short[0], text) for text in short[1:]]))
+        asked = readable(question)
+        return list(self._tokenizer.encode_batch([(asked, readable(text)) for text in texts]))
 
     def _pass(self, pairs: Sequence[Any]) -> np.ndarray:
         """Return the model's raw score of each pair."""

@@ -48,30 +48,22 @@ class Space:
         """Number of each unit's document among those of the space, from 0 (n,)."""
         if not len(self):
             return self.keys
-        return np.append(0, np.cumsum(self._changes))
-
-    @cached_property
-    def _changes(self) -> Flags:
-        """Whether each unit but the first stands in another document than the one before it (n - 1,)."""
-        changes: Flags = self.documents[1:] != self.documents[:-1]
-        return changes
+        return np.append(0, np.cumsum(~self._near(1)))
 
     @cached_property
     def document_numbers(self) -> Integers:
         """The documents of the space, ascending (documents,)."""
-        return self.documents[:1] if len(self) < 2 else self.documents[np.append(True, self._changes)]
+        return self.documents[:1] if len(self) < 2 else self.documents[np.append(True, ~self._near(1))]
 
     @cached_property
     def document_sizes(self) -> Integers:
         """Units that the space has of each document (documents,)."""
-        return np.bincount(self.document_index, minlength=0)
+        return np.bincount(self.document_index)
 
     @cached_property
     def followed(self) -> Flags:
         """Whether another unit of the same document comes after each unit (n,)."""
-        if not len(self):
-            return np.zeros(0, np.bool_)
-        return np.concatenate((self.documents[1:] == self.documents[:-1], [False]))
+        return np.append(self._near(1), False)[: len(self)]
 
     def find(self, addresses: Addresses) -> tuple[Integers, Flags]:
         """Return the index of each address, and which of them are in the space at all."""
