@@ -111,7 +111,7 @@ def _benchmark(given: argparse.Namespace) -> None:
         parts = tuple(part for part in parts if part != "install")
     described = machine.describe()
     wanted = benchmark.Wanted(parts, given.locomo, given.quick)
-    measured = benchmark.run(wanted, lambda line: print(line, file=sys.stderr, flush=True))
+    measured = benchmark.run(wanted, report.say)
     result = {"kind": "benchmark", **described, **measured}
     print(report.benchmark(result))
     if given.out:

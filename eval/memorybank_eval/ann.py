@@ -7,7 +7,6 @@ Its time is that of reading what the arms score from, the keywords left out, the
 
 import argparse
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -118,7 +117,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 def _measured(conninfo: str, source: Source, wanted: Array, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
     asyncio.run(migrate(conninfo))
     for number, facts in enumerate(sizes):
-        print(f"{facts:,} facts", file=sys.stderr, flush=True)
+        report.say(f"{facts:,} facts")
         yield from asyncio.run(_measure(conninfo, source, wanted, number, facts))
 
 

@@ -9,7 +9,6 @@ import json
 import shlex
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -166,14 +165,9 @@ def wanted_of(given: argparse.Namespace) -> Wanted:
     return Wanted(tuple(given.driver), given.model_url, given.peer_url, pids, given.locomo, given.rounds)
 
 
-def say(line: str) -> None:
-    """Tell on standard error how far it is."""
-    print(line, file=sys.stderr, flush=True)
-
-
 def _run(given: argparse.Namespace) -> None:
     described = machine.describe()
-    measured = run(wanted_of(given), say)
+    measured = run(wanted_of(given), report.say)
     print(_table(measured))
     if given.out:
         report.write_json(given.out, {"kind": "beside", **described, **measured})

@@ -25,14 +25,13 @@ from memorybank_eval.beside import (
     drive,
     embedder_seconds,
     medians,
-    say,
     wanted_of,
 )
 from memorybank_eval.client import Client
 from memorybank_eval.datasets import locomo
 from memorybank_eval.server import running
 from memorybank_eval.throughput import scripted_environment
-from memorybank_eval.timing import TOGETHER, WARM_UP, Asked, timed
+from memorybank_eval.timing import TOGETHER, WARM_UP, Target, timed
 
 #: Callers at once in the two measurements of a round.
 CALLERS = (1, TOGETHER)
@@ -62,7 +61,7 @@ def run(wanted: Wanted, plan: Plan) -> dict[str, Any]:
         sides = [_started(stack, wanted, plan.homes, model) for model in plan.models]
         sides.append(Side(PEER, wanted.peer_url, wanted.peer_pids))
         for size, side in itertools.product(plan.sizes, sides):
-            say(f"{side.name}: {size} facts …")
+            report.say(f"{side.name}: {size} facts …")
             _fill(wanted, side, size, len(conversation.turns))
         found = [
             {"facts": size, **{side.name: _evidence(wanted, side, bank_of(size)) for side in sides}}
@@ -124,11 +123,11 @@ async def _measure(
     }
     for number, (key, side) in enumerate(itertools.product([*runs] * wanted.rounds, sides)):
         size, callers = key
-        say(
+        report.say(
             f"{number + 1} of {wanted.rounds * len(runs) * len(sides)}: {size} facts, {callers}: {side.name} …"
         )
         async with Client(side.url) as client:
-            asked = Asked(client, (bank_of(size),), side.pids)
+            asked = Target(client, (bank_of(size),), side.pids)
             before = processes.threads(side.pids[0])
             one = await timed(asked, questions, plan.questions, callers, f"q{number}x")
         if side.name != PEER:

@@ -9,7 +9,6 @@ import asyncio
 import multiprocessing
 import os
 import re
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -36,9 +35,8 @@ from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import POSITIONS, NewUnit
 from memorybank.text import name_key
-from memorybank_eval import crowd
+from memorybank_eval import crowd, report
 from memorybank_eval.crowd import Fact, Page, Source
-from memorybank_eval.offline import Vectors
 
 #: Facts of a chunk.
 CHUNK_FACTS = 5
@@ -277,10 +275,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _load(given: argparse.Namespace) -> None:
-    vectors = Vectors(given.vectors)
-    source = crowd.source(vectors)
-    vectors.save()
+    source = crowd.source_kept(given.vectors)
     plan = Plan(given.prefix, given.banks, given.facts, given.processes)
     conninfo = EmbeddedServer(given.home).conninfo()
-    done = load(conninfo, plan, source, lambda line: print(line, file=sys.stderr, flush=True))
+    done = load(conninfo, plan, source, report.say)
     print(f"{done.facts:,} facts in {done.seconds:.0f} s, keys and statistics in {done.check_seconds:.0f} s")

@@ -352,7 +352,7 @@ async def measure(at: Site, runs: Sequence[Plan], say: Callable[[str], object] =
 async def _measured(runs: Sequence[Plan]) -> list[Kill]:
     with tempfile.TemporaryDirectory(prefix="memorybank-crash-") as home:
         async with site(Path(home)) as at:
-            return await measure(at, runs, lambda line: print(line, file=sys.stderr, flush=True))
+            return await measure(at, runs, report.say)
 
 
 def main() -> None:

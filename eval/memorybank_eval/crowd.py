@@ -8,6 +8,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 
@@ -64,6 +65,14 @@ def source(vectors: Vectors) -> Source:
     turns += further(turns, TURNS - len(turns))
     forms = [form_of(_noted(turn.text, "Ava", "Oslo", SEED), turn.at) for turn in turns]
     return Source(turns, vectors.of([turn.text for turn in turns]), forms)
+
+
+def source_kept(path: Path | None) -> Source:
+    """Return the turns; their vectors come from this file, or are kept in it."""
+    vectors = Vectors(path)
+    made = source(vectors)
+    vectors.save()
+    return made
 
 
 def conversations() -> list[Conversation]:

@@ -6,8 +6,6 @@ One server each for every shape of database; they are asked in turns, so that a 
 
 import argparse
 import asyncio
-import statistics
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -21,11 +19,10 @@ from memorybank_eval.bulk import Plan, statements
 from memorybank_eval.client import Client, RecallOptions
 from memorybank_eval.crowd import Source
 from memorybank_eval.metrics import percentile
-from memorybank_eval.offline import Vectors
 from memorybank_eval.processes import memory
 from memorybank_eval.server import RunningServer, running
 from memorybank_eval.startup import megabytes
-from memorybank_eval.timing import TOGETHER, Asked, timed
+from memorybank_eval.timing import TOGETHER, Target, medians, timed
 
 #: Banks and facts of each: 1,000,000, and 100,000 with banks of the same size and with as many banks.
 SHAPES = ("200x5000", "20x5000", "200x500")
@@ -62,18 +59,11 @@ class Wanted:
 
 def measure(wanted: Wanted) -> dict[str, Any]:
     """Fill what is not filled yet, then ask all shapes in turns."""
-    source = _source(wanted.homes)
+    wanted.homes.mkdir(parents=True, exist_ok=True)
+    source = crowd.source_kept(wanted.homes / "turns.npz")
     with ExitStack() as closing:
         shapes = [_shape(closing, wanted, name, source) for name in wanted.shapes]
         return asyncio.run(_ask(shapes, wanted))
-
-
-def _source(homes: Path) -> Source:
-    homes.mkdir(parents=True, exist_ok=True)
-    vectors = Vectors(homes / "turns.npz")
-    source = crowd.source(vectors)
-    vectors.save()
-    return source
 
 
 def _shape(closing: ExitStack, wanted: Wanted, name: str, source: Source) -> Shape:
@@ -84,12 +74,8 @@ def _shape(closing: ExitStack, wanted: Wanted, name: str, source: Source) -> Sha
     server = closing.enter_context(running(home, command="serve"))
     plan = Plan(PREFIX, banks, each, wanted.processes)
     conninfo = EmbeddedServer(home).conninfo()
-    loaded = bulk.load(conninfo, plan, source, lambda line: _say(f"{name}: {line}"))
+    loaded = bulk.load(conninfo, plan, source, lambda line: report.say(f"{name}: {line}"))
     return Shape(name, plan, server, loaded)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 async def _ask(shapes: Sequence[Shape], wanted: Wanted) -> dict[str, Any]:
@@ -101,13 +87,13 @@ async def _ask(shapes: Sequence[Shape], wanted: Wanted) -> dict[str, Any]:
     for number in range(wanted.rounds):
         for way, callers in ((ALONE, 1), (SIDE, TOGETHER)):
             for shape in shapes:
-                _say(f"round {number + 1}, {way}: {shape.name} …")
+                report.say(f"round {number + 1}, {way}: {shape.name} …")
                 async with Client(shape.server.url) as client:
-                    asked = Asked(client, shape.banks, (shape.server.pid,))
+                    asked = Target(client, shape.banks, (shape.server.pid,))
                     one = await timed(asked, questions, wanted.questions, callers, f"{way[0]}{number}-")
                 rounds[shape.name][way].append(one)
     for shape in shapes:
-        results[shape.name] |= {way: medians(runs) for way, runs in rounds[shape.name].items()}
+        results[shape.name] |= {way: medians(runs, "p95_ms") for way, runs in rounds[shape.name].items()}
         results[shape.name]["memory_mb"] = megabytes(memory(shape.server.pid))
     return {"shapes": results, "times_as_slow": compared(results)}
 
@@ -144,12 +130,6 @@ async def _sizes(shape: Shape, facts: int) -> dict[str, Any]:
     }
     total = [sum(one[place] for one in each.values()) for place in (0, 1)]
     return {"all": total, **each}
-
-
-def medians(rounds: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Return the median of each figure over rounds, and each round's p95."""
-    middle = {name: round(statistics.median(one[name] for one in rounds), 2) for name in rounds[0]}
-    return {**middle, "p95_ms_by_round": [round(one["p95_ms"], 2) for one in rounds]}
 
 
 def compared(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:

@@ -1,6 +1,7 @@
-"""Results as people read them, and as files. Pure but for the file."""
+"""Results as people read them, and as files."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,11 @@ def write_json(path: Path, result: Mapping[str, Any]) -> None:
     """Write a result, making its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+
+def say(line: str) -> None:
+    """Tell on standard error how far it is."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -1,7 +1,6 @@
 """Recall as a bank grows: seconds per question one by one and side by side, and what retaining so much takes."""
 
 import asyncio
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from memorybank_eval.processes import Meter, memory
 from memorybank_eval.retrieval import requests_of
 from memorybank_eval.server import RunningServer, running
 from memorybank_eval.startup import megabytes
-from memorybank_eval.timing import TOGETHER, Asked, timed
+from memorybank_eval.timing import TOGETHER, Target, medians, timed
 from memorybank_eval.workload import further
 
 BANK = "scale"
@@ -86,13 +85,7 @@ def database_bytes(home: Path) -> int:
 
 
 async def _ask(client: Client, pid: int, questions: Sequence[str], plan: Plan) -> dict[str, Any]:
-    asked = Asked(client, (BANK,), (pid,))
+    asked = Target(client, (BANK,), (pid,))
     alone = [await timed(asked, questions, plan.questions, 1, f"a{n}-") for n in range(plan.rounds)]
     side = [await timed(asked, questions, plan.questions, TOGETHER, f"b{n}-") for n in range(plan.rounds)]
-    return {"one_at_a_time": _median(alone), f"{TOGETHER}_at_once": _median(side)}
-
-
-def _median(rounds: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """Return the median of each figure over rounds, and the rounds' p50s, which show how quiet it was."""
-    medians = {name: round(statistics.median(one[name] for one in rounds), 2) for name in rounds[0]}
-    return {**medians, "p50_ms_by_round": [round(one["p50_ms"], 2) for one in rounds]}
+    return {"one_at_a_time": medians(alone, "p50_ms"), f"{TOGETHER}_at_once": medians(side, "p50_ms")}

@@ -2,9 +2,11 @@
 
 import asyncio
 import itertools
+import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memorybank_eval.client import Client, RecallOptions
 from memorybank_eval.metrics import percentile
@@ -18,7 +20,7 @@ TOGETHER = 8
 
 
 @dataclass(frozen=True)
-class Asked:
+class Target:
     """Banks of a server, asked in turns, and its root processes: their CPU is counted, descendants included."""
 
     client: Client
@@ -27,7 +29,7 @@ class Asked:
 
 
 async def timed(
-    asked: Asked, questions: Sequence[str], count: int, callers: int, mark: str
+    asked: Target, questions: Sequence[str], count: int, callers: int, mark: str
 ) -> dict[str, float]:
     """Ask `count` questions with `callers` at once; milliseconds, CPU milliseconds each, questions a second.
 
@@ -55,3 +57,9 @@ async def timed(
         "per_second": len(seconds) / used.wall_seconds,
         "other_cpu_share": used.other_cpu_seconds / used.wall_seconds,
     }
+
+
+def medians(rounds: Sequence[Mapping[str, float]], shown: str) -> dict[str, Any]:
+    """Return the median of each figure over rounds, and the `shown` one of each round, which tells how quiet it was."""
+    middle = {name: round(statistics.median(one[name] for one in rounds), 2) for name in rounds[0]}
+    return {**middle, f"{shown}_by_round": [round(one[shown], 2) for one in rounds]}
