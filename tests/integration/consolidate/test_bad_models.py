@@ -1,11 +1,8 @@
 """Models that answer garbage, wrong ids, "delete everything", or not at all: nothing is lost, and the run says so."""
 
-from collections.abc import AsyncIterator, Iterator
-
 import pytest
 from consolidation_world import World
 
-from memorybank.llm import litellm_client
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.operations import Status
 from memorybank.settings import STAGES
@@ -17,16 +14,9 @@ BEFORE = [f"Ada keeps item {n} of the collection in hall {n * 7} behind the gree
 AFTER = [f"Ben moved item {n} of the collection out of hall {n * 7} on a rainy day" for n in range(1, 13)]
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
 @pytest.fixture
-async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
+async def served(world: World, endpoint: ScriptedLLM) -> World:
     """A bank with observations, and a model behind HTTP."""
-    endpoint.reset()
     here = {
         "model": "openai/scripted",
         "base_url": endpoint.base_url,
@@ -42,8 +32,7 @@ async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
     assert (await world.consolidate()).error_message is None
     await world.keep(*AFTER, day=5)
     endpoint.reset()
-    yield world
-    await litellm_client.close()
+    return world
 
 
 @pytest.mark.parametrize("kind", sorted(BAD.keys() - {"some_wrong_ids"}))

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,22 +45,8 @@ TEXT = "Ravi: I moved the nightly backup to 03:00.\nInes: I prefer aisle seats."
 SAID = TEXT.splitlines()
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
-@pytest.fixture
-async def server(endpoint: ScriptedLLM) -> AsyncIterator[ScriptedLLM]:
-    endpoint.reset()
-    yield endpoint
-    endpoint.reset()
-    await litellm_client.close()
-
-
-def model_at(server: ScriptedLLM, **settings: Any) -> LitellmModel:
-    here = {"model": "openai/scripted", "base_url": server.base_url, "api_key": "none"}
+def model_at(endpoint: ScriptedLLM, **settings: Any) -> LitellmModel:
+    here = {"model": "openai/scripted", "base_url": endpoint.base_url, "api_key": "none"}
     limits = {"timeout_seconds": 0.5, "temperature": 0.1}
     configured = defaults().llm.model_copy(update=here | limits | settings)
     return LitellmModel({"retain": configured, "reflect": configured, "consolidation": configured})
@@ -76,10 +61,10 @@ def whats(value: Any) -> list[str]:
     return [fact["what"] for fact in value["facts"]]
 
 
-async def arrived(server: ScriptedLLM, calls: int) -> None:
+async def arrived(endpoint: ScriptedLLM, calls: int) -> None:
     """Wait until so many calls have reached the endpoint, which lives in another thread."""
     async with asyncio.timeout(10):
-        while server.calls < calls:  # noqa: ASYNC110
+        while endpoint.calls < calls:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
@@ -94,8 +79,8 @@ class Outcome:
     known: AnswerFormat = AnswerFormat.JSON_SCHEMA
 
 
-async def outcome(server: ScriptedLLM, model: LitellmModel | None = None, text: str = TEXT) -> Outcome:
-    model, found = model or model_at(server), Outcome()
+async def outcome(endpoint: ScriptedLLM, model: LitellmModel | None = None, text: str = TEXT) -> Outcome:
+    model, found = model or model_at(endpoint), Outcome()
 
     async def pause(seconds: float) -> None:
         found.waits.append(seconds)
@@ -108,18 +93,18 @@ async def outcome(server: ScriptedLLM, model: LitellmModel | None = None, text: 
     return found
 
 
-async def test_what_is_sent_is_what_was_asked(server: ScriptedLLM) -> None:
-    model = model_at(server, extra_body={"seed": 7})
-    found = await outcome(server, model)
+async def test_what_is_sent_is_what_was_asked(endpoint: ScriptedLLM) -> None:
+    model = model_at(endpoint, extra_body={"seed": 7})
+    found = await outcome(endpoint, model)
     assert found.facts == SAID
-    (sent,) = server.requests
+    (sent,) = endpoint.requests
     assert sent["model"] == "scripted" and sent["temperature"] == 0.1 and sent["max_tokens"] == 1000
     assert sent["seed"] == 7
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
     described = sent["response_format"]["json_schema"]
     assert described["name"] == "extracted_facts" and "maxLength" not in str(described)
     (attempt,) = found.ledger.calls
-    stats = server.stats()["total"]
+    stats = endpoint.stats()["total"]
     assert (attempt.usage.input_tokens, attempt.usage.output_tokens) == (
         stats["prompt_tokens"],
         stats["completion_tokens"],
@@ -140,36 +125,36 @@ PASSING = ("server_error", "overloaded", "not_json", "drop", "hang")
 
 
 @pytest.mark.parametrize("kind", READ)
-async def test_odd_but_usable_replies_cost_one_call(server: ScriptedLLM, kind: str) -> None:
-    server.fail(kind, times=None)
-    found = await outcome(server)
-    assert found.facts is not None and server.calls == 1
+async def test_odd_but_usable_replies_cost_one_call(endpoint: ScriptedLLM, kind: str) -> None:
+    endpoint.fail(kind, times=None)
+    found = await outcome(endpoint)
+    assert found.facts is not None and endpoint.calls == 1
     assert found.facts == [ODD.get(kind, "") + line for line in SAID]
 
 
 @pytest.mark.parametrize("kind", MENDED)
-async def test_unusable_replies_are_mended_by_another_call(server: ScriptedLLM, kind: str) -> None:
-    server.fail(kind)
-    found = await outcome(server)
-    assert found.facts == SAID and server.calls == 2
-    assert server.requests[0] != server.requests[1]
+async def test_unusable_replies_are_mended_by_another_call(endpoint: ScriptedLLM, kind: str) -> None:
+    endpoint.fail(kind)
+    found = await outcome(endpoint)
+    assert found.facts == SAID and endpoint.calls == 2
+    assert endpoint.requests[0] != endpoint.requests[1]
     assert [attempt.status for attempt in found.ledger.calls] == ["error", "ok"]
 
 
 @pytest.mark.parametrize("kind", PASSING)
-async def test_an_endpoint_that_is_down_is_asked_again(server: ScriptedLLM, kind: str) -> None:
-    server.fail(kind)
-    found = await outcome(server)
-    assert found.facts == SAID and server.calls == 2 and len(found.waits) == 1
+async def test_an_endpoint_that_is_down_is_asked_again(endpoint: ScriptedLLM, kind: str) -> None:
+    endpoint.fail(kind)
+    found = await outcome(endpoint)
+    assert found.facts == SAID and endpoint.calls == 2 and len(found.waits) == 1
     assert found.ledger.calls[0].error == "model_unavailable"
 
 
-async def test_a_hanging_endpoint_is_left_at_the_time_limit(server: ScriptedLLM) -> None:
-    server.fail("hang", times=None)
+async def test_a_hanging_endpoint_is_left_at_the_time_limit(endpoint: ScriptedLLM) -> None:
+    endpoint.fail("hang", times=None)
     loop = asyncio.get_running_loop()
     begun = loop.time()
     with pytest.raises(errors.ModelUnavailable):
-        await structured(model_at(server), request(), whats, Budget(attempts=1))
+        await structured(model_at(endpoint), request(), whats, Budget(attempts=1))
     assert loop.time() - begun < 1.4
 
 
@@ -194,11 +179,11 @@ LASTING = {
 
 @pytest.mark.parametrize(("kind", "ends"), LASTING.items(), ids=LASTING)
 async def test_lasting_faults_end_within_the_budget(
-    server: ScriptedLLM, kind: str, ends: tuple[type[errors.ModelError], int]
+    endpoint: ScriptedLLM, kind: str, ends: tuple[type[errors.ModelError], int]
 ) -> None:
-    server.fail(kind, times=None)
-    found = await outcome(server)
-    assert type(found.error) is ends[0] and server.calls == ends[1]
+    endpoint.fail(kind, times=None)
+    found = await outcome(endpoint)
+    assert type(found.error) is ends[0] and endpoint.calls == ends[1]
     assert [attempt.status for attempt in found.ledger.calls] == ["error"] * ends[1]
     assert SAID[0] not in found.error.message
 
@@ -213,42 +198,42 @@ LADDER = {
 
 @pytest.mark.parametrize(("kind", "ends"), LADDER.items(), ids=LADDER)
 async def test_the_format_that_works_is_found_and_remembered(
-    server: ScriptedLLM, kind: str, ends: tuple[AnswerFormat, int]
+    endpoint: ScriptedLLM, kind: str, ends: tuple[AnswerFormat, int]
 ) -> None:
-    server.fail(kind, times=None)
-    model = model_at(server)
-    found = await outcome(server, model)
-    assert found.facts == SAID and (found.known, server.calls) == ends
-    assert (await outcome(server, model)).facts == SAID
-    assert server.calls == ends[1] + 1
+    endpoint.fail(kind, times=None)
+    model = model_at(endpoint)
+    found = await outcome(endpoint, model)
+    assert found.facts == SAID and (found.known, endpoint.calls) == ends
+    assert (await outcome(endpoint, model)).facts == SAID
+    assert endpoint.calls == ends[1] + 1
 
 
-async def test_an_endpoint_that_ignores_the_schema_is_asked_in_words(server: ScriptedLLM) -> None:
-    server.fail("ignores_schema", times=None)
-    model = model_at(server)
+async def test_an_endpoint_that_ignores_the_schema_is_asked_in_words(endpoint: ScriptedLLM) -> None:
+    endpoint.fail("ignores_schema", times=None)
+    model = model_at(endpoint)
     for calls in (3, 6, 7):
-        found = await outcome(server, model)
-        assert found.facts == SAID and server.calls == calls
+        found = await outcome(endpoint, model)
+        assert found.facts == SAID and endpoint.calls == calls
     assert found.known is AnswerFormat.PROMPT
-    assert "`extracted_facts`" in server.requests[2]["messages"][0]["content"]
+    assert "`extracted_facts`" in endpoint.requests[2]["messages"][0]["content"]
 
 
-async def test_no_facts_is_an_answer(server: ScriptedLLM) -> None:
-    server.fail("no_facts")
-    found = await outcome(server)
-    assert found.facts == [] and server.calls == 1
+async def test_no_facts_is_an_answer(endpoint: ScriptedLLM) -> None:
+    endpoint.fail("no_facts")
+    found = await outcome(endpoint)
+    assert found.facts == [] and endpoint.calls == 1
 
 
-async def test_a_rate_limit_says_how_long(server: ScriptedLLM) -> None:
-    server.fail("rate_limited", seconds=1.5)
-    found = await outcome(server)
+async def test_a_rate_limit_says_how_long(endpoint: ScriptedLLM) -> None:
+    endpoint.fail("rate_limited", seconds=1.5)
+    found = await outcome(endpoint)
     assert found.facts == SAID and found.waits == [1.5]
 
 
-async def test_more_room_is_given_to_one_that_only_thought(server: ScriptedLLM) -> None:
-    server.fail("thought_only")
-    await outcome(server)
-    assert [sent["max_tokens"] for sent in server.requests] == [1000, 2000]
+async def test_more_room_is_given_to_one_that_only_thought(endpoint: ScriptedLLM) -> None:
+    endpoint.fail("thought_only")
+    await outcome(endpoint)
+    assert [sent["max_tokens"] for sent in endpoint.requests] == [1000, 2000]
 
 
 async def test_every_fault_of_the_scripted_endpoint_is_tested() -> None:
@@ -259,86 +244,86 @@ async def test_every_fault_of_the_scripted_endpoint_is_tested() -> None:
     assert tested | of_retain | BAD.keys() == KINDS
 
 
-async def test_the_reason_of_a_refused_request_is_told_but_content_is_not(server: ScriptedLLM) -> None:
-    server.fail("unauthorized")
-    found = await outcome(server)
+async def test_the_reason_of_a_refused_request_is_told_but_content_is_not(endpoint: ScriptedLLM) -> None:
+    endpoint.fail("unauthorized")
+    found = await outcome(endpoint)
     assert found.error is not None and "Incorrect API key" in found.error.message
-    server.fail("unauthorized")
-    found = await outcome(server, text="Note: Incorrect API key provided is what the log said.")
+    endpoint.fail("unauthorized")
+    found = await outcome(endpoint, text="Note: Incorrect API key provided is what the log said.")
     assert found.error is not None and "Incorrect API key" not in found.error.message
 
 
-async def test_concurrency_is_held_per_stage(server: ScriptedLLM) -> None:
-    model = model_at(server, max_concurrent=2, timeout_seconds=30.0)
-    server.hold()
-    calls = [asyncio.create_task(outcome(server, model)) for _ in range(5)]
-    await arrived(server, 2)
+async def test_concurrency_is_held_per_stage(endpoint: ScriptedLLM) -> None:
+    model = model_at(endpoint, max_concurrent=2, timeout_seconds=30.0)
+    endpoint.hold()
+    calls = [asyncio.create_task(outcome(endpoint, model)) for _ in range(5)]
+    await arrived(endpoint, 2)
     await asyncio.sleep(0.1)
-    assert server.calls == 2 == server.stats()["waiting"]
-    server.release()
+    assert endpoint.calls == 2 == endpoint.stats()["waiting"]
+    endpoint.release()
     assert [found.facts for found in await asyncio.gather(*calls)] == [SAID] * 5
 
 
-async def test_a_held_call_can_be_cancelled(server: ScriptedLLM) -> None:
-    server.hold()
-    call = asyncio.create_task(outcome(server, model_at(server, timeout_seconds=30.0)))
-    await arrived(server, 1)
+async def test_a_held_call_can_be_cancelled(endpoint: ScriptedLLM) -> None:
+    endpoint.hold()
+    call = asyncio.create_task(outcome(endpoint, model_at(endpoint, timeout_seconds=30.0)))
+    await arrived(endpoint, 1)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
 
 
-async def test_text_and_tools_come_through(server: ScriptedLLM) -> None:
+async def test_text_and_tools_come_through(endpoint: ScriptedLLM) -> None:
     facts = templates.fence("facts", '{"id": 3, "text": "Ada keeps bees"}', "n")
     plain = ChatRequest("reflect", "Answer.", f"{facts}\nQuestion: What does Ada keep?")
-    reply = await written(model_at(server), plain, Budget())
+    reply = await written(model_at(endpoint), plain, Budget())
     assert reply.content == "Ada keeps bees [3]" and reply.finish_reason == "stop"
     tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
-    reply = await written(model_at(server), replace(plain, tools=(tool,)), Budget())
+    reply = await written(model_at(endpoint), replace(plain, tools=(tool,)), Budget())
     assert [call.name for call in reply.tool_calls] == ["recall"]
 
 
 async def test_a_provider_without_response_format_is_asked_in_words(
-    server: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
+    endpoint: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         litellm_client.library(), "get_supported_openai_params", lambda model: ["temperature"]
     )
-    found = await outcome(server)
+    found = await outcome(endpoint)
     assert found.facts == SAID and found.known is AnswerFormat.PROMPT
-    assert "response_format" not in server.requests[0]
+    assert "response_format" not in endpoint.requests[0]
 
 
 async def test_the_key_and_the_content_stay_out_of_logs(
-    server: ScriptedLLM, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    endpoint: ScriptedLLM, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.fail("server_error")
+    endpoint.fail("server_error")
     with caplog.at_level(logging.INFO):
-        await outcome(server, model_at(server, api_key="sk-very-secret"))
+        await outcome(endpoint, model_at(endpoint, api_key="sk-very-secret"))
     printed = caplog.text + "".join(capsys.readouterr())
     assert "sk-very-secret" not in printed and SAID[0] not in printed
-    assert "sk-very-secret" not in repr(model_at(server, api_key="sk-very-secret"))
+    assert "sk-very-secret" not in repr(model_at(endpoint, api_key="sk-very-secret"))
 
 
-async def test_embeddings_of_an_endpoint(server: ScriptedLLM) -> None:
-    embedder = LitellmEmbedder("openai/scripted", base_url=server.base_url, api_key="none")
+async def test_embeddings_of_an_endpoint(endpoint: ScriptedLLM) -> None:
+    embedder = LitellmEmbedder("openai/scripted", base_url=endpoint.base_url, api_key="none")
     texts = [f"text number {number}" for number in range(70)]
     rows = await embed(embedder, texts)
     assert embedder.dimensions == 384
     assert np.allclose(rows, HashingEmbedder().encode(texts), atol=1e-6)
-    assert [len(sent["input"]) for sent in server.requests] == [1, 32, 32, 6]
+    assert [len(sent["input"]) for sent in endpoint.requests] == [1, 32, 32, 6]
 
 
-async def test_a_text_that_is_too_long_for_an_endpoint_is_cut_in_half(server: ScriptedLLM) -> None:
+async def test_a_text_that_is_too_long_for_an_endpoint_is_cut_in_half(endpoint: ScriptedLLM) -> None:
     long = "word " * int(EMBEDDING_WORDS * 1.5)
-    embedder = LitellmEmbedder("openai/scripted", 384, server.base_url, "none")
+    embedder = LitellmEmbedder("openai/scripted", 384, endpoint.base_url, "none")
     rows = await embed(embedder, [long, "short"])
-    assert server.calls == 2 and rows.shape == (2, 384)
-    assert server.requests[1]["input"] == [long[: len(long) // 2], "short"]
+    assert endpoint.calls == 2 and rows.shape == (2, 384)
+    assert endpoint.requests[1]["input"] == [long[: len(long) // 2], "short"]
 
 
-async def test_another_width_than_configured_is_told(server: ScriptedLLM) -> None:
-    embedder = LitellmEmbedder("openai/scripted", 1536, server.base_url, "none")
+async def test_another_width_than_configured_is_told(endpoint: ScriptedLLM) -> None:
+    embedder = LitellmEmbedder("openai/scripted", 1536, endpoint.base_url, "none")
     with pytest.raises(errors.ModelMisconfigured, match="384 dimensions, 1536"):
         await embedder.probe()
 
@@ -355,23 +340,23 @@ async def test_an_unreachable_endpoint_is_unavailable() -> None:
     assert waits == [0.5, 1.0, 2.0]
 
 
-async def test_each_attempt_at_embedding_is_one_request(server: ScriptedLLM) -> None:
+async def test_each_attempt_at_embedding_is_one_request(endpoint: ScriptedLLM) -> None:
     waits: list[float] = []
 
     async def pause(seconds: float) -> None:
         waits.append(seconds)
 
-    server.fail("overloaded", endpoint="embeddings")
-    server.fail("rate_limited", endpoint="embeddings", seconds=3)
-    embedder = LitellmEmbedder("openai/scripted", 384, server.base_url, "none", pause=pause)
+    endpoint.fail("overloaded", endpoint="embeddings")
+    endpoint.fail("rate_limited", endpoint="embeddings", seconds=3)
+    embedder = LitellmEmbedder("openai/scripted", 384, endpoint.base_url, "none", pause=pause)
     assert (await embedder.fetch(["a"])).shape == (1, 384)
-    assert waits == [0.5, 3.0] and server.calls == 3
+    assert waits == [0.5, 3.0] and endpoint.calls == 3
 
 
-async def test_the_endpoint_is_steered_over_http(server: ScriptedLLM) -> None:
-    async with httpx.AsyncClient(base_url=server.address) as client:
+async def test_the_endpoint_is_steered_over_http(endpoint: ScriptedLLM) -> None:
+    async with httpx.AsyncClient(base_url=endpoint.address) as client:
         await client.post("/fail", json={"kind": "no_facts", "times": 1})
-        assert (await outcome(server)).facts == []
+        assert (await outcome(endpoint)).facts == []
         stats = (await client.get("/stats")).json()
         assert stats["by_kind"]["extracted_facts"]["calls"] == 1 and stats["received"] == 1
         await client.post("/latency", json={"seconds": 0})

@@ -1,14 +1,12 @@
 """Recall with a reranker behind a real endpoint: its part in the order, and every way in which it can be missing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from recall_world import Unit, World
 
-from memorybank.llm import litellm_client
 from memorybank.llm.reranking import LitellmReranker
 from memorybank.model import Bank
 from memorybank.recall.query import MinScores
@@ -19,21 +17,6 @@ from memorybank.testing.scripted_llm import ScriptedLLM
 #: The blend likes the first, which says the rare words; the scripted reranker the second, which holds all of them.
 FACTS = ["kiln kiln kiln kiln", "how hot the kiln was is known", "Tea is in the kitchen."]
 QUESTION = "how hot was the kiln"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
-@pytest.fixture
-async def endpoint(running: ScriptedLLM) -> AsyncIterator[ScriptedLLM]:
-    running.reset()
-    await litellm_client.import_library()
-    yield running
-    running.reset()
-    await litellm_client.close()
 
 
 def with_reranker(world: World, endpoint: ScriptedLLM, **own: Any) -> World:

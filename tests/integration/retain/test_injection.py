@@ -1,6 +1,6 @@
 """Retained text is data: a model that obeys every order outside of a fence is given none."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 import pytest
@@ -8,7 +8,6 @@ from injections import INJECTIONS, INNOCENT, Injection
 from retain_world import World, item
 
 from memorybank import templates
-from memorybank.llm import litellm_client
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.llm.retry import Patience
 from memorybank.model import Fact, RetainItem
@@ -67,20 +66,13 @@ async def test_the_owners_mission_may_give_orders() -> None:
     assert [fact.text for fact in found.facts] == [INNOCENT, "Ours is a bakery"]
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        server.fail("gullible", times=None)
-        yield server
-
-
 @pytest.fixture
-async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
+async def served(world: World, endpoint: ScriptedLLM) -> World:
+    endpoint.fail("gullible", times=None)
     here = {"model": "openai/scripted", "base_url": endpoint.base_url, "api_key": "none"}
     stage = defaults().llm.model_copy(update=here)
     world.model = LitellmModel({"retain": stage, "reflect": stage, "consolidation": stage})
-    yield world
-    await litellm_client.close()
+    return world
 
 
 def items() -> list[RetainItem]:

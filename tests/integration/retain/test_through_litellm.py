@@ -1,11 +1,8 @@
 """Retain with litellm in between, against the scripted endpoint."""
 
-from collections.abc import AsyncIterator, Iterator
-
 import pytest
 from retain_world import World, item
 
-from memorybank.llm import litellm_client
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.operations import Status
 from memorybank.settings import defaults
@@ -16,15 +13,8 @@ LINES = [f"Ada: item {n} stands on shelf {n * 7} of the long hall, behind the gr
 AROUND = 200
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
 @pytest.fixture
-async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
-    endpoint.reset()
+async def served(world: World, endpoint: ScriptedLLM) -> World:
     here = {
         "model": "openai/scripted",
         "base_url": endpoint.base_url,
@@ -33,8 +23,7 @@ async def served(world: World, endpoint: ScriptedLLM) -> AsyncIterator[World]:
     }
     stage = defaults().llm.model_copy(update=here)
     world.model = LitellmModel({"retain": stage, "reflect": stage, "consolidation": stage})
-    yield world
-    await litellm_client.close()
+    return world
 
 
 async def test_each_turn_is_a_fact_and_each_chunk_a_call(served: World, endpoint: ScriptedLLM) -> None:
