@@ -14,7 +14,7 @@ import numpy as np
 
 from memorybank import clock
 from memorybank.audience import Viewer
-from memorybank.consolidate.batching import Lane, batches, halves, lanes, taken
+from memorybank.consolidate.batching import WINDOW, Lane, batches, first, halves
 from memorybank.consolidate.deciding import Decider, Verdict
 from memorybank.consolidate.decision import USELESS, Change, without_twins
 from memorybank.consolidate.scopes import scopes_of
@@ -86,23 +86,25 @@ class Run:
 
     async def consolidate(self) -> bool:
         """Decide on facts that wait; returns whether more do. Raises what stops a round."""
-        before, size = self.processed, self.decider.batch
-        limit = taken(self.config.consolidation_max_memories_per_round, size)
+        before = self.processed
+        cap = self.config.consolidation_max_memories_per_round or WINDOW
+        most = max(WINDOW, cap)
         wait = Wait(self.config.consolidation_llm_batch_size, self.settings.consolidation.max_wait_seconds)
         async with self.database.connection() as connection:
-            facts = await observations.pending(connection, self.round.claim.bank, limit, wait, self.wanted)
-        lines = deque(
-            Line(lane, deque(map(Part, batches(inside, size))))
-            for lane, inside in lanes(facts, self.wanted).items()
-        )
-        self.total = before + sum(len(part.facts) for line in lines for part in line.waiting)
+            facts = await observations.pending(connection, self.round.claim.bank, most, wait, self.wanted)
+        cut = batches(facts, self.wanted, min(self.decider.batch, cap))
+        self.total = before + sum(len(inside) for _, inside in cut)
+        by_lane: dict[Lane, Line] = {}
+        for lane, inside in first(cut, cap):
+            by_lane.setdefault(lane, Line(lane, deque())).waiting.append(Part(inside))
+        lines = deque(by_lane.values())
         async with asyncio.TaskGroup() as group:
             for _ in range(self.config.consolidation_llm_parallelism):
                 group.create_task(self._work(lines))
         await self._end_failures()
         if self.stopped:
             raise self.stopped
-        waits = len(facts) == limit or self.processed < self.total
+        waits = len(facts) == most or self.processed < self.total
         return bool(lines) or (waits and self.processed > before)
 
     async def _work(self, lines: deque[Line]) -> None:

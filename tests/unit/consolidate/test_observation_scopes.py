@@ -1,16 +1,18 @@
 """The scopes of a fact, the limits of a scope, and which facts are decided on together."""
 
+from dataclasses import replace
 from itertools import combinations
+from random import Random
 from typing import Any
 
 import pytest
 from observation_samples import DAY, fact
 
-from memorybank.consolidate.batching import Lane, batches, halves, lanes, open_scopes, taken
+from memorybank.consolidate.batching import Lane, batches, first, halves, lanes, open_scopes, parts
 from memorybank.consolidate.limits import limit_of
 from memorybank.consolidate.scopes import MAX_COMBINATIONS, scopes_of
 from memorybank.settings import defaults, resolve_bank
-from memorybank.storage.observations import Scope
+from memorybank.storage.observations import Pending, Scope
 
 ALL_THREE = [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
 
@@ -127,16 +129,61 @@ def test_open_scopes(form: str, done: list[Scope], wanted: list[Scope] | None, e
     assert open_scopes(fact(1, tags=("a", "b"), scopes=form, done=frozenset(done)), wanted) == expected
 
 
-def test_batches_and_halves() -> None:
+def test_parts_and_halves() -> None:
     facts = [fact(number) for number in range(1, 8)]
-    assert [len(batch) for batch in batches(facts, 3)] == [3, 3, 1]
+    assert [len(batch) for batch in parts(facts, 3)] == [3, 3, 1]
     assert [[one.id.int for one in half] for half in halves(facts)] == [[1, 2, 3, 4], [5, 6, 7]]
     assert [len(half) for half in halves(facts[:2])] == [1, 1]
 
 
 @pytest.mark.parametrize(
-    ("cap", "size", "expected"),
-    [(100, 8, 96), (96, 8, 96), (5, 8, 5), (8, 8, 8), (100, 1, 100), (0, 8, 1000)],
+    ("cap", "size", "expected"), [(20, 8, [8, 8]), (16, 8, [8, 8]), (5, 5, [5]), (30, 8, [8, 8, 8, 6])]
 )
-def test_a_round_takes_whole_batches(cap: int, size: int, expected: int) -> None:
-    assert taken(cap, size) == expected
+def test_a_round_takes_whole_batches(cap: int, size: int, expected: list[int]) -> None:
+    facts = [fact(number) for number in range(1, 31)]
+    taken = first(batches(facts, None, size), cap)
+    assert [len(batch) for _, batch in taken] == expected
+    assert [one.id.int for _, batch in taken for one in batch] == list(range(1, sum(expected) + 1))
+
+
+FORMS = [
+    ((), None),
+    (("a",), None),
+    (("a", "b"), "per_tag"),
+    (("a", "b", "c"), "per_tag"),
+    (("x",), "shared"),
+    (("a", "b"), "all_combinations"),
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_run_that_is_cut_anywhere_goes_on_with_the_same_batches(seed: int) -> None:
+    draw = Random(seed)
+    facts = [
+        fact(number, day=draw.randint(1, 28), tags=tags, scopes=form)
+        for number in range(1, draw.randint(2, 60))
+        for tags, form in [draw.choice(FORMS)]
+    ]
+    size = draw.randint(1, 8)
+    whole = decided(facts, size, 10_000, None)
+    assert decided(facts, size, draw.randint(size, 40), draw) == whole
+
+
+def decided(facts: list[Pending], size: int, cap: int, cut: Random | None) -> dict[Lane, list[list[int]]]:
+    """Return the batches that each lane comes to; with `cut`, each lane stops somewhere in each round."""
+    done: dict[int, set[Scope]] = {one.id.int: set() for one in facts}
+    found: dict[Lane, list[list[int]]] = {}
+    while facts := [one for one in waiting(facts, done) if open_scopes(one, None)]:
+        stopped = set()
+        for lane, batch in first(batches(facts, None, size), cap):
+            if cut and cut.random() < 0.3:
+                stopped.add(lane)
+            if lane not in stopped:
+                found.setdefault(lane, []).append([one.id.int for one in batch])
+                for one in batch:
+                    done[one.id.int].add(lane.scope)
+    return found
+
+
+def waiting(facts: list[Pending], done: dict[int, set[Scope]]) -> list[Pending]:
+    return [replace(one, done=frozenset(done[one.id.int])) for one in facts]
