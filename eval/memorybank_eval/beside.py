@@ -1,5 +1,7 @@
 """What one conversation costs here and on a peer: model calls, prompt tokens, CPU, in alternation on one machine.
 
+It is retained, and on demand consolidated.
+
 Both servers speak the same API, so one driver fills both, and one model server, which counts, answers both. Driver,
 model server and peer are not part of this repository; see eval/README.md for what they have to do.
 """
@@ -22,13 +24,18 @@ from memorybank_eval.throughput import scripted_environment
 OURS, PEER = "ours", "peer"
 #: Figures of a run, in the order of the report: the unit is in the name.
 FIGURES = ("calls", "prompt_tokens", "outside_prefix_tokens", "cpu_ms_a_turn", "wall_s")
+#: The same of consolidation, where it is measured.
+CONSOLIDATION = tuple(f"consolidation_{figure}" for figure in FIGURES)
 #: Figures of ours alone.
 PARTS = ("embedder_ms_a_turn", "besides_ms_a_turn")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The instruments (`driver`: a command line), the peer with its root processes, the conversation, the rounds."""
+    """The instruments (`driver`: a command line), the peer with its root processes, the conversation, the rounds.
+
+    `consolidate`: each bank is consolidated once it is filled.
+    """
 
     driver: tuple[str, ...]
     model_url: str
@@ -36,6 +43,7 @@ class Wanted:
     peer_pids: tuple[int, ...]
     locomo: Path
     rounds: int
+    consolidate: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,16 +70,22 @@ def run(wanted: Wanted, tell: Callable[[str], None]) -> dict[str, Any]:
             for side in sides:
                 tell(f"round {number} of {wanted.rounds}: {side.name} …")
                 threads = processes.threads(server.pid)
-                measured = _retain(wanted, side, f"beside-{server.pid}-{number}")
+                measured = retained(wanted, side, f"beside-{server.pid}-{number}")
                 if side.name == OURS:
                     measured |= _parts(server.pid, threads, measured)
                 runs[side.name].append(measured)
     return summary({name: measured[1:] for name, measured in runs.items()})
 
 
-def _retain(wanted: Wanted, side: Side, bank: str) -> dict[str, Any]:
-    """Have the driver retain the conversation in a new bank."""
-    return figures(drive(wanted, side, bank, "--phases", "retain")[0])
+def retained(wanted: Wanted, side: Side, bank: str) -> dict[str, Any]:
+    """Have the driver retain the conversation in a new bank, and consolidate it where that is wanted."""
+    phases = "retain,consolidate" if wanted.consolidate else "retain"
+    first, *more = drive(wanted, side, bank, "--phases", phases)
+    measured = figures(first)
+    for phase in more:
+        of = figures(phase | {"turns": first["turns"]})
+        measured |= {name: of[figure] for name, figure in zip(CONSOLIDATION, FIGURES, strict=True)}
+    return measured
 
 
 def drive(wanted: Wanted, side: Side, bank: str, *more: str) -> list[dict[str, Any]]:
@@ -89,7 +103,7 @@ def drive(wanted: Wanted, side: Side, bank: str, *more: str) -> list[dict[str, A
 
 
 def figures(phase: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of one retain from the driver's own."""
+    """Return the figures of one phase from the driver's own."""
     kinds = list(phase["llm"].values())
     seconds = sum(value for name, value in phase["cpu_s"].items() if name.startswith("pid"))
     prompt = sum(kind["prompt_tokens"] for kind in kinds)
@@ -114,7 +128,8 @@ def summary(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     """Return the medians of each side, the ratios of the figures, and the runs."""
     middle = medians(runs)
     ours, theirs = middle[OURS], middle[PEER]
-    ratios = {figure: round(theirs[figure] / ours[figure], 2) for figure in FIGURES if ours[figure]}
+    compared = [figure for figure in (*FIGURES, *CONSOLIDATION) if ours.get(figure)]
+    ratios = {figure: round(theirs[figure] / ours[figure], 2) for figure in compared}
     return {
         "medians": middle,
         "peer_to_ours": ratios,
@@ -143,6 +158,7 @@ def add_command(commands: Any) -> None:
     """Add `beside` to the command line."""
     asked = commands.add_parser("beside", help="what does a conversation cost, here and on a peer?")
     add_arguments(asked)
+    asked.add_argument("--consolidate", action="store_true", help="consolidate each bank too")
     asked.set_defaults(run=_run)
 
 
@@ -162,7 +178,8 @@ def add_arguments(asked: argparse.ArgumentParser) -> None:
 def wanted_of(given: argparse.Namespace) -> Wanted:
     """Return what the command line asks for."""
     pids = tuple(map(int, given.peer_pids.split(",")))
-    return Wanted(tuple(given.driver), given.model_url, given.peer_url, pids, given.locomo, given.rounds)
+    instruments = (tuple(given.driver), given.model_url, given.peer_url, pids)
+    return Wanted(*instruments, given.locomo, given.rounds, getattr(given, "consolidate", False))
 
 
 def _run(given: argparse.Namespace) -> None:
@@ -177,6 +194,7 @@ def _table(measured: Mapping[str, Any]) -> str:
     middle, ratios = measured["medians"], measured["peer_to_ours"]
     rows = [
         [figure, *(str(middle[side].get(figure, "")) for side in (OURS, PEER)), str(ratios.get(figure, ""))]
-        for figure in (*FIGURES, *PARTS)
+        for figure in (*FIGURES, *PARTS, *CONSOLIDATION)
+        if figure in middle[OURS]
     ]
     return report.table(["median", OURS, PEER, "peer / ours"], rows)

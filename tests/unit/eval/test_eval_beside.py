@@ -1,10 +1,13 @@
 """The comparison with a peer: the driver's figures in ours, and medians with ratios."""
 
 import os
+from pathlib import Path
 from typing import Any
 
-from memorybank_eval import processes
-from memorybank_eval.beside import figures, summary
+import pytest
+
+from memorybank_eval import beside, processes
+from memorybank_eval.beside import CONSOLIDATION, FIGURES, Side, Wanted, figures, retained, summary
 
 
 def phase(pid_seconds: float) -> dict[str, Any]:
@@ -44,6 +47,27 @@ def test_ratios_are_those_of_the_medians() -> None:
     assert result["peer_to_ours"]["cpu_ms_a_turn"] == 2.0
     assert result["peer_to_ours"]["calls"] == 1.0
     assert len(result["runs"]["peer"]) == 3
+
+
+def test_consolidation_has_figures_of_its_own_for_each_turn_retained(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def drive(wanted: Wanted, side: Side, bank: str, *more: str) -> list[dict[str, Any]]:
+        asked.extend(more)
+        consolidated = {name: value for name, value in phase(7.0).items() if name != "turns"}
+        return [phase(3.0), consolidated][: len(more[-1].split(","))]
+
+    monkeypatch.setattr(beside, "drive", drive)
+    side = Side("ours", "", ())
+    alone = retained(Wanted((), "", "", (), Path(), 1), side, "b")
+    both = retained(Wanted((), "", "", (), Path(), 1, consolidate=True), side, "b")
+    assert asked == ["--phases", "retain", "--phases", "retain,consolidate"]
+    assert alone == figures(phase(3.0))
+    assert set(both) - set(alone) == set(CONSOLIDATION)
+    assert both["consolidation_cpu_ms_a_turn"] == 20.0
+    assert summary({"ours": [both], "peer": [both]})["peer_to_ours"] == dict.fromkeys(
+        (*FIGURES, *CONSOLIDATION), 1.0
+    )
 
 
 def test_threads_of_a_process_hold_its_main_one() -> None:
