@@ -88,9 +88,8 @@ def scripted_model() -> Iterator[str]:
 
 
 def scripted_environment(base_url: str) -> dict[str, str]:
-    """Return the settings that make a server use the scripted model, and do nothing but what is measured."""
+    """Return the settings that make a server use the scripted model."""
     return {
-        "MEMORYBANK_BANK__ENABLE_AUTO_CONSOLIDATION": "false",
         "MEMORYBANK_LLM__MODEL": "openai/scripted",
         "MEMORYBANK_LLM__BASE_URL": base_url,
         "MEMORYBANK_LLM__API_KEY": "none",

@@ -9,6 +9,7 @@ import pytest
 from memorybank.errors import MemoryBankError
 from memorybank_eval.server import running
 
+CONSOLIDATES = "MEMORYBANK_BANK__ENABLE_AUTO_CONSOLIDATION"
 GOOD = """
 import os, signal, sys
 from pathlib import Path
@@ -41,6 +42,16 @@ def test_it_waits_for_the_ready_line_and_stops_by_interrupt(tmp_path: Path) -> N
     assert (tmp_path / "stopped").read_text() == "SIGINT"
     with pytest.raises(ProcessLookupError):
         os.kill(server.pid, 0)
+
+
+@pytest.mark.parametrize(("given", "consolidates"), [({}, "false"), ({CONSOLIDATES: "true"}, "true")])
+def test_a_server_consolidates_only_where_it_is_told_to(
+    given: dict[str, str], consolidates: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(CONSOLIDATES, raising=False)
+    program = _program(tmp_path, GOOD.replace("GIVEN", CONSOLIDATES))
+    with running(tmp_path, given, program):
+        assert f"{consolidates})" in (tmp_path / "server.out").read_text()
 
 
 def test_a_temporary_home_is_gone_afterwards(tmp_path: Path) -> None:
