@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from memorybank.storage.found import Addresses, Distances
+from memorybank.storage.found import TYPE_BITS, Addresses, Distances
 
 #: Bits of a position inside a key.
 _POSITION_BITS = 32
@@ -53,12 +53,22 @@ class Space:
     @cached_property
     def document_numbers(self) -> Integers:
         """The documents of the space, ascending (documents,)."""
-        return self.documents[:1] if len(self) < 2 else self.documents[np.append(True, ~self._near(1))]
+        return self._first(self.documents)
 
     @cached_property
     def document_sizes(self) -> Integers:
         """Units that the space has of each document (documents,)."""
         return np.bincount(self.document_index)
+
+    @cached_property
+    def of_facts(self) -> Flags:
+        """Whether each document holds facts and is not that of an observation, which has one to itself (documents,)."""
+        of_facts: Flags = self._first(self.traits) & TYPE_BITS["observation"] == 0
+        return of_facts
+
+    def _first(self, values: Integers) -> Integers:
+        """Return the value of each document's first unit (documents,)."""
+        return values[:1] if len(self) < 2 else values[np.append(True, ~self._near(1))]
 
     @cached_property
     def followed(self) -> Flags:

@@ -1,6 +1,7 @@
 """BM25 equals the reference scorer, with our IDF in place of its own."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -12,7 +13,7 @@ from rank_bm25 import BM25Okapi
 from memorybank.recall.arms import lexical
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.space import Space, build
-from memorybank.storage.found import Addresses, Distances, Statistics, TermPostings
+from memorybank.storage.found import TYPE_BITS, Addresses, Distances, Statistics, TermPostings
 
 WORDS = "abcdefgh"
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=1, max_size=30)
@@ -22,7 +23,8 @@ QUERIES = st.sets(st.sampled_from(WORDS + "xyz"), min_size=1).map(sorted)
 def space_of(count: int, per_document: int = 1) -> Space:
     numbers = np.arange(count)
     addresses = Addresses(numbers // per_document + 1, numbers % per_document)
-    return build(Distances(addresses, np.zeros(count), np.zeros(count), np.zeros(count)), [])
+    none = np.zeros(count, np.int64)
+    return build(Distances(addresses, np.zeros(count), none, none), [])
 
 
 def postings_of(texts: list[list[str]], term: str, per_document: int = 1) -> TermPostings:
@@ -62,6 +64,28 @@ def test_a_session_scores_as_its_whole_text_would(
     }
     expected = np.repeat(reference.get_scores(query), size)[: len(texts)]
     assert score(equal, query, Bm25(0.9, 0.4), size).session == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(TEXTS, QUERIES, st.integers(1, 6), st.data())
+def test_observations_leave_the_sessions_of_facts_as_they_are(
+    texts: list[list[str]], query: list[str], size: int, data: st.DataObject
+) -> None:
+    observed = data.draw(st.lists(st.sampled_from(texts), max_size=len(texts)))
+    place = np.arange(len(texts))
+    documents = np.append(place // size + 1, 1_000 + np.arange(len(observed)))
+    positions = np.append(place % size, np.zeros(len(observed), np.int64))
+    traits = np.append(np.zeros_like(place), np.full(len(observed), TYPE_BITS["observation"]))
+    both = [*texts, *observed]
+    of_all = Distances(Addresses(documents, positions), np.zeros(len(both)), np.zeros_like(traits), traits)
+    postings = []
+    for term in query:
+        found = postings_of(both, term)
+        at = found.addresses.documents - 1
+        postings.append(replace(found, addresses=Addresses(documents[at], positions[at])))
+    statistics = Statistics(len(both), sum(map(len, both)))
+    seen = lexical.score(build(of_all, []), statistics, postings, Bm25(0.9, 0.4))
+    alone = score(texts, query, Bm25(0.9, 0.4), size)
+    assert seen.session[: len(texts)] == pytest.approx(alone.session, rel=1e-9)
 
 
 def test_rarer_terms_weigh_more_and_none_is_negative() -> None:

@@ -58,9 +58,14 @@ class Documents:
 
 
 def whole(space: Space) -> Documents:
-    """Return the documents of a space that holds all units."""
+    """Return the documents of a space that holds all units.
+
+    Those of observations are scored but not counted: with one to each fact, sessions would seem long and their words
+    common, and facts would be found worse (frac@10 88.7 to 87.6 on our own set).
+    """
     sizes = space.document_sizes
-    return Documents(sizes, len(sizes), float(sizes.mean()) if len(sizes) else 1.0)
+    told = sizes[space.of_facts]
+    return Documents(sizes, len(told), float(told.mean()) if len(told) else 1.0)
 
 
 def idf(units: float, frequency: Integers | int) -> Floats:
@@ -94,7 +99,7 @@ def score(
         keyword[at] += weight * tf * (constants.k1 + 1) / (tf + norm)
         if documents is None:
             inside = np.asarray(np.bincount(space.document_index[at], tf, len(held.sizes)), np.float64)
-            session += _session_part(held, inside, int(np.count_nonzero(inside)))
+            session += _session_part(held, inside, int(np.count_nonzero(inside[space.of_facts])))
         else:
             session += _session_part(held, *_inside(space, term))
     return Lexical(keyword, session[space.document_index], asked)
