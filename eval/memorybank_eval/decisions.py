@@ -129,6 +129,17 @@ def figures(batches: Sequence[Batch], outcomes: Mapping[str, Json], graded: Grad
     }
 
 
+def standing(observed: Sequence[Json]) -> list[Json]:
+    """Return what stands, in an order of its own: the text of each observation, which one it was, what it cites."""
+    named = [{name: one[name] for name in ("text", "was", "sources")} for one in observed]
+    return sorted(named, key=lambda one: (one["sources"], one["text"]))
+
+
+def checks(graded: Graded) -> Json:
+    """Return what has to stand of each batch when its recording is played."""
+    return {name: standing(observed) for name, observed in graded.facts.items()}
+
+
 def table(results: Mapping[str, Json]) -> str:
     """Return results as a Markdown table, and below it each decision that went wrong."""
     rows = [

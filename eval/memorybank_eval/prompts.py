@@ -49,6 +49,10 @@ class Judged(Protocol):
         """Return what the grades come to."""
         ...
 
+    def checks(self, graded: Graded) -> Json:
+        """Return what must come of each sample when its recording is played."""
+        ...
+
     def table(self, results: Mapping[str, Json]) -> str:
         """Return figures as a table, by the name of their set."""
         ...
@@ -146,4 +150,4 @@ def _grade(given: argparse.Namespace) -> None:
     known = grading.load(out) if out.exists() else {}
     report.write_json(out, {"kind": "prompts", **known, given.dataset.stem: result})
     if given.checks:
-        report.write_json(given.checks, graded.checks())
+        report.write_json(given.checks, stage.checks(graded))

@@ -24,12 +24,12 @@ from memorybank.storage.pool import Database
 from memorybank.testing.scripted_answers import rows
 from memorybank.testing.scripted_model import ScriptedModel
 from memorybank_eval import grading
-from memorybank_eval.decisions import Batch, Decision, Known, Told, figures, table
+from memorybank_eval.decisions import Batch, Decision, Known, Told, checks, figures, table
 from memorybank_eval.grading import Expected, Json, Statement
 from memorybank_eval.ground import Ground, fresh_database
 from memorybank_eval.offline import default_model
 
-__all__ = ["figures", "notes", "read", "run", "table"]
+__all__ = ["checks", "figures", "notes", "read", "run", "table"]
 
 _FOUND = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 #: A round takes as long as whoever answers: no other worker is there to take it over.

@@ -135,4 +135,5 @@ def figures(samples: Sequence[Sample], outcomes: Mapping[str, Json], graded: Gra
     return graded.figures()
 
 
+checks = Graded.checks
 table = grading.table

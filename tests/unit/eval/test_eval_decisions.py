@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memorybank_eval import prompts_consolidation as judged
-from memorybank_eval.decisions import Batch, faults, figures, lost, opposites, table
+from memorybank_eval.decisions import Batch, checks, faults, figures, lost, opposites, table
 from memorybank_eval.grading import Graded, Json, blank, sheet
 
 OWN = Path(__file__).resolve().parents[3] / "eval" / "datasets" / "consolidation" / "own.toml"
@@ -113,6 +113,12 @@ def test_figures_count_right_decisions_opposites_and_losses(batch: Batch) -> Non
     assert opposites(batch, facts) == ["home/n1+n2"]
     assert lost(batch, outcome) == ["home/a1", "home/n3"]
     found = figures([batch], {batch.id: outcome}, graded(batch, facts))
+    assert checks(graded(batch, facts[::-1])) == {
+        "home": [
+            {"text": LINZ, "was": "o1", "sources": ["n1", "n2"]},
+            {"text": "Ida lives in Graz.", "was": None, "sources": ["n2"]},
+        ]
+    }
     assert (found["decisions"], found["right"][0], list(found["wrong"])) == (2, 0.5, ["home/d1"])
     shown = table({"own": found})
     assert "home/d1: a1 is not cited; n2 is cited" in shown and "50.0" in shown
