@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 from memorybank.audience import Viewer
 from memorybank.consolidate.stage import Consolidate
@@ -17,6 +18,8 @@ from memorybank.llm.embedding_api import LitellmEmbedder
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.llm.reranking import LitellmReranker, OnnxReranker, Reranker
 from memorybank.llm.retry import Patience
+from memorybank.mental_models.evidence import Asked
+from memorybank.mental_models.stage import MentalModels
 from memorybank.model import Bank, Hit
 from memorybank.recall.query import Include, RecallQuery
 from memorybank.recall.stage import Recall
@@ -52,6 +55,7 @@ class Parts:
     consolidate: Consolidate
     recall: Recall
     reflect: Reflect
+    mental_models: MentalModels
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,30 @@ class RecallForReflect:
         return (await self.recall(bank, config, query.shortened(limit), viewer)).hits
 
 
+@dataclass(frozen=True)
+class RecallForMentalModels:
+    """Recall as a refresh asks it: the ids of memories, and the texts around them where they are wanted."""
+
+    recall: Recall
+
+    async def __call__(
+        self, bank: Bank, config: BankConfig, asked: Asked, viewer: Viewer
+    ) -> tuple[Sequence[UUID], Sequence[str]]:
+        """Return ids of memories, the best first, and texts of chunks."""
+        query = RecallQuery(
+            asked.query,
+            types=asked.scope.fact_types,
+            budget=asked.budget,
+            max_tokens=asked.max_tokens,
+            include=Include(entities_max_tokens=None, chunks_max_tokens=asked.chunks_max_tokens),
+            tag_groups=asked.scope.condition,
+        )
+        found = await self.recall(
+            bank, config, query.shortened(self.recall.settings.recall.query_max_tokens), viewer
+        )
+        return [hit.id for hit in found.hits], [chunk.text for chunk in (found.chunks or {}).values()]
+
+
 @asynccontextmanager
 async def assembled(settings: Settings, database: Database) -> AsyncIterator[Parts]:
     """Give the stages; raises ModelMisconfigured when a model cannot be used."""
@@ -101,6 +129,9 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             recall=recall,
             reflect=Reflect(
                 RecallForReflect(recall), _model_for(model, settings, "reflect"), database, settings
+            ),
+            mental_models=MentalModels(
+                RecallForMentalModels(recall), _model_for(model, settings, "reflect"), database, settings
             ),
         )
     finally:

@@ -21,6 +21,8 @@ from memorybank.assembly import Parts, assembled
 from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, Conflict, InvalidInput, NotFound
 from memorybank.liveness import Worker
+from memorybank.mental_models import trigger
+from memorybank.mental_models.draft import Draft
 from memorybank.model import Bank, FileUpload, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
 from memorybank.recall.promotion import Promotion
@@ -40,6 +42,7 @@ from memorybank.storage import (
     documents,
     forget,
     llm_calls,
+    mental_models,
     operations,
     vector_index,
 )
@@ -71,10 +74,12 @@ class MemoryBank:
         self._files = parts.files
         self._recall = parts.recall
         self._reflect = parts.reflect
+        self._mental_models = parts.mental_models
         self._handlers: Mapping[Kind, rounds.Handler] = {
             Kind.RETAIN: parts.retain.work,
             Kind.FILE_CONVERT_RETAIN: parts.files.work,
             Kind.CONSOLIDATION: parts.consolidate.work,
+            Kind.REFRESH_MENTAL_MODEL: parts.mental_models.work,
             Kind.VECTOR_INDEX: Promotion(database).work,
         }
 
@@ -153,6 +158,10 @@ class MemoryBank:
         bank = await self._bank_or_empty(bank_id)
         return await self._reflect(bank, self.config_of(bank), query, viewer)
 
+    async def preview_refresh(self, bank_id: str, model_id: str, viewer: Viewer) -> Draft:
+        """Return what a refresh of a mental model would do, and store nothing; raises NotFound."""
+        return await self._mental_models.preview((await self.bank(bank_id)).id, viewer, model_id)
+
     # --- background work ---
 
     async def work(self, operation_id: UUID) -> None:
@@ -164,10 +173,13 @@ class MemoryBank:
         self._worker.drain()
 
     async def catch_up(self) -> int:
-        """Queue the consolidation of facts that nobody queued, in all banks; return in how many."""
+        """Queue what nobody queued, in all banks: the consolidation of facts, and refreshes; return how many."""
         async with self.database.transaction() as connection:
             wait = self.settings.consolidation.max_wait_seconds
-            return await consolidations.sweep(connection, self.settings.bank, wait)
+            runs = await consolidations.sweep(connection, self.settings.bank, wait)
+        async with self.database.transaction() as connection:
+            interval = self.settings.bank.mental_model_min_refresh_interval_seconds
+            return runs + await mental_models.sweep(connection, interval, trigger.next_time)
 
     async def _finish(self, bank: int, operation_id: UUID) -> TokenUsage:
         """Work on an operation until it has ended, here or in a worker that was quicker; return what its models used.
@@ -289,6 +301,13 @@ class MemoryBank:
             yield connection, await banks.get(connection, _stored_id(bank_id))
 
     @asynccontextmanager
+    async def making(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank, int]]:
+        """Give a connection in a transaction, the bank, made on first use, and the audience of what is new in it."""
+        async with self.database.transaction() as connection:
+            bank = await banks.ensure(connection, _stored_id(bank_id), clock.now())
+            yield connection, bank, await banks.default_audience(connection, bank.id)
+
+    @asynccontextmanager
     async def revising(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
         """Do the same for a change of what is remembered: where facts wait after it, their consolidation is queued."""
         async with self.changing(bank_id) as (connection, bank):
@@ -304,9 +323,8 @@ class MemoryBank:
 
     async def _writable(self, bank_id: str) -> tuple[Bank, int]:
         """Return a bank, made on first use, and the audience that retain writes to."""
-        async with self.database.transaction() as connection:
-            bank = await banks.ensure(connection, _stored_id(bank_id), clock.now())
-            return bank, await banks.default_audience(connection, bank.id)
+        async with self.making(bank_id) as (_, bank, audience):
+            return bank, audience
 
     async def _bank_or_empty(self, bank_id: str) -> Bank:
         """Return a bank, or one that holds nothing: reading does not make a bank."""

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     RETAIN = "retain"
     FILE_CONVERT_RETAIN = "file_convert_retain"
     CONSOLIDATION = "consolidation"
+    REFRESH_MENTAL_MODEL = "refresh_mental_model"
     VECTOR_INDEX = "vector_index"
 
 

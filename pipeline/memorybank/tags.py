@@ -121,13 +121,30 @@ def needed(group: TagGroup) -> tuple[str, ...] | None:
     return None
 
 
-def parse_groups(groups: Sequence[Any]) -> TagGroup:
+def parse_groups(groups: Sequence[Any]) -> TagAll:
     """Read the wire's `tag_groups`, a list whose members must all hold.
 
     Raises InvalidInput naming the place of what is no group.
     """
     reader = _Reader()
     return TagAll(tuple(reader.read(group, (*_PLACE, at), 1) for at, group in enumerate(groups)))
+
+
+def written_groups(group: TagAll) -> list[dict[str, Any]]:
+    """Return what `parse_groups` read as the wire has it, in the form in which tags are stored."""
+    return [_written(part) for part in group.parts]
+
+
+def _written(group: TagGroup) -> dict[str, Any]:
+    match group:
+        case TagAll(parts):
+            return {"and": [_written(part) for part in parts]}
+        case TagAny(parts):
+            return {"or": [_written(part) for part in parts]}
+        case TagNot(part):
+            return {"not": _written(part)}
+        case TagLeaf(tags, mode):
+            return {"tags": list(tags), "match": mode}
 
 
 class _Reader:

@@ -152,8 +152,17 @@ def test_tags_are_found_by_pattern(told: Bank, q: str, found: set[str]) -> None:
     assert {item["tag"] for item in page["items"]} == found and page["total"] == len(found)
 
 
-def test_no_tags_of_mental_models_yet(told: Bank) -> None:
+def test_tags_of_mental_models_are_listed_apart(told: Bank) -> None:
     assert told.get("/tags", source="mental_models")["total"] == 0
+    for tags in (["a", "shared"], ["shared"]):
+        good(
+            told.call(
+                "POST", "/mental-models", {"name": "M", "source_query": "What?", "tags": tags, "id": tags[0]}
+            )
+        )
+    listed = told.get("/tags", source="mental_models")
+    assert listed["items"] == [{"tag": "shared", "count": 2}, {"tag": "a", "count": 1}]
+    assert told.get("/tags", source="mental_models", q="SH*")["total"] == 1
 
 
 def test_documents_are_found_by_a_part_of_the_id(told: Bank) -> None:

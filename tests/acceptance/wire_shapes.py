@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _BANK = "/v1/default/banks/{bank_id}"
+_MODEL = _BANK + "/mental-models/{mental_model_id}"
 
 #: Operation id -> method, path, shape of the answer.
 CALLS: dict[str, tuple[str, str, str]] = {
@@ -39,6 +40,15 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "list_observation_scopes": ("GET", _BANK + "/observations/scopes", "ObservationScopesResponse"),
     "trigger_consolidation": ("POST", _BANK + "/consolidate", "ConsolidationResponse"),
     "recover_consolidation": ("POST", _BANK + "/consolidation/recover", "RecoverConsolidationResponse"),
+    "list_mental_models": ("GET", _BANK + "/mental-models", "MentalModelListResponse"),
+    "create_mental_model": ("POST", _BANK + "/mental-models", "CreateMentalModelResponse"),
+    "get_mental_model": ("GET", _MODEL, "MentalModelResponse"),
+    "update_mental_model": ("PATCH", _MODEL, "MentalModelResponse"),
+    "delete_mental_model": ("DELETE", _MODEL, "Deleted"),
+    "get_mental_model_history": ("GET", _MODEL + "/history", "any"),
+    "refresh_mental_model": ("POST", _MODEL + "/refresh", "AsyncOperationSubmitResponse"),
+    "dry_run_refresh_mental_model": ("POST", _MODEL + "/dry-run-refresh", "MentalModelDryRunRefreshResult"),
+    "clear_mental_model": ("POST", _MODEL + "/clear", "MentalModelResponse"),
     "list_documents": ("GET", _BANK + "/documents", "ListDocumentsResponse"),
     "get_document": ("GET", _BANK + "/documents/{document_id}", "DocumentResponse"),
     "update_document": ("PATCH", _BANK + "/documents/{document_id}", "UpdateDocumentResponse"),
@@ -155,6 +165,7 @@ SHAPES: dict[str, str] = {
     " failed_consolidation: int, total_observations: int",
     "OperationsListResponse": "bank_id*: str, total*: int, limit*: int, offset*: int, operations*: [OperationResponse]",
     "OperationResponse": "id*: uuid, task_type*: str, items_count*: int, document_id*: str?, filename*: str?,"
+    " mental_model_id*: str?, details*: RefreshDetails?,"
     " created_at*: time, updated_at*: time?, status*: str, error_message*: str?, retry_count*: int?,"
     " next_retry_at*: time?,"
     " progress*: OperationProgress?",
@@ -162,7 +173,34 @@ SHAPES: dict[str, str] = {
     "OperationStatusResponse": "operation_id*: uuid, status*: str, operation_type*: str?, created_at*: time?,"
     " updated_at*: time?, completed_at*: time?, error_message*: str?, retry_count*: int?, next_retry_at*: time?,"
     " progress*: OperationProgress?, result_metadata*: obj?, child_operations*: [ChildOperationStatus]?,"
-    " task_payload*: obj?",
+    " task_payload*: obj?, details*: RefreshDetails?",
+    "RefreshDetails": "operation_type: str, outcome*: str, failure_reason: str?",
+    "MentalModelListResponse": "items*: [MentalModelResponse], total*: int, limit*: int, offset*: int",
+    "CreateMentalModelResponse": "mental_model_id: str?, operation_id*: uuid",
+    "MentalModelResponse": "id*: str, bank_id*: str, name*: str, source_query: str?, content: str?, tags: [str],"
+    " max_tokens: int?, trigger: MentalModelTrigger?, last_refreshed_at: time?, last_full_refreshed_at: time?,"
+    " last_refresh_failed_at: time?, last_memory_seen_at: time?, created_at: time?, reflect_response: obj?,"
+    " is_stale: bool?, is_knowledge_page: bool?",
+    "MentalModelTrigger": "mode: str, refresh_after_consolidation: bool, refresh_cron: str?,"
+    " min_refresh_interval_seconds: int?, fact_types: [str]?, exclude_mental_models: bool,"
+    " exclude_mental_model_ids: [str]?, tags_match: str?, tag_groups: [obj]?, include_chunks: bool?,"
+    " recall_max_tokens: int?, recall_chunks_max_tokens: int?, response_schema: obj?, keep_trace: bool, budget: str?",
+    "Deleted": "status*: str",
+    "AsyncOperationSubmitResponse": "operation_id*: uuid, status*: str",
+    "MentalModelHistoryEntry": "previous_content*: str, changed_at*: time, reason*: str",
+    "MentalModelDryRunRefreshResult": "mental_model_id*: str, name*: str, requested_mode*: str, effective_mode*: str,"
+    " mode_fallback_reason: str?, outcome*: str, would_persist*: bool, scope*: MentalModelRefreshScope,"
+    " window*: MentalModelRefreshWindow, facts*: MentalModelFactCounts, based_on: map<[obj]>, current_content*: str,"
+    " candidate_content*: str, preview_content*: str, diff*: str, delta_operations: MentalModelDeltaOperations?,"
+    " retraction: obj?, trace*: MentalModelRefreshTrace, usage: TokenUsage, duration_ms: int, warnings: [str]",
+    "MentalModelRefreshScope": "tags: [str]?, tags_match*: str, tag_groups: [obj]?, fact_types: [str]?,"
+    " exclude_mental_models*: bool, exclude_mental_model_ids: [str]?",
+    "MentalModelRefreshWindow": "created_after: time?, created_before*: time, watermark: time?",
+    "MentalModelFactCounts": "retrieved: map<int>, used: map<int>",
+    "MentalModelDeltaOperations": "applied: [obj], skipped: [obj]",
+    "MentalModelRefreshTrace": "effective_mode*: str, mode_fallback_reason: str?, outcome*: str, recorded_at: time?,"
+    " duration_ms: int, tool_calls: [obj], llm_calls: [obj], delta_operations: MentalModelDeltaOperations?,"
+    " retraction: obj?, usage: TokenUsage?, warnings: [str]",
     "ChildOperationStatus": "operation_id*: uuid, status*: str, sub_batch_index: int?, items_count: int?,"
     " error_message: str?",
     "OperationDone": "success*: bool, message*: str, operation_id*: uuid",

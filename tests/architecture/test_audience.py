@@ -22,6 +22,7 @@ GUARDED = (
     "entity_name",
     "unit_mention",
     "observation_source",
+    "mental_model",
 )
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 

@@ -13,7 +13,6 @@ SETTINGS = ROOT / "pipeline" / "memorybank" / "settings"
 #: Per-bank fields that the wire knows and whose stage is not built yet. A field that is read must leave this list.
 NOT_BUILT_YET = frozenset(
     {
-        "bank.mental_model_min_refresh_interval_seconds",
         "bank.reflect_source_facts_max_tokens",
         "bank.mcp_enabled_tools",
         "bank.audit_log_enabled",

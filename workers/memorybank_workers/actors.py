@@ -26,6 +26,10 @@ def declare(broker: dramatiq.Broker, work: Work) -> None:
     async def file_convert_retain(operation_id: str) -> None:
         await work(UUID(operation_id))
 
+    @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.REFRESH_MENTAL_MODEL.value)
+    async def refresh_mental_model(operation_id: str) -> None:
+        await work(UUID(operation_id))
+
     @dramatiq.actor(broker=broker, queue_name=QUEUE, actor_name=Kind.CONSOLIDATION.value)
     async def consolidation(operation_id: str) -> None:
         await work(UUID(operation_id))

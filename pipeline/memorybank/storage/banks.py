@@ -123,6 +123,7 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     await execute(connection, "banks.lock_documents", bank)
     counts = await fetch_row(connection, "banks.held", bank)
     for step in (
+        "mental_models",
         "postings",
         "embeddings",
         "unit_links",

@@ -7,7 +7,7 @@ accent is found however it was typed.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from memorybank.audience import Viewer
@@ -115,12 +115,20 @@ async def get_memory(connection: Connection, bank: int, viewer: Viewer, unit: UU
 
 
 async def list_tags(
-    connection: Connection, bank: int, viewer: Viewer, pattern: str | None, page: Page
+    connection: Connection,
+    bank: int,
+    viewer: Viewer,
+    pattern: str | None,
+    page: Page,
+    of: Literal["listings", "mental_models"] = "listings",
 ) -> Listing:
-    """Return tags, the most used first; `*` in the pattern stands for any text, case never matters."""
+    """Return tags, the most used first; `*` in the pattern stands for any text, case never matters.
+
+    `of`: those of memories, or those of mental models.
+    """
     like = _like(pattern) if pattern else None
     parameters = {"bank": bank, "pattern": like, **viewer.parameters(), **page.parameters()}
-    return _listing(await fetch_all(connection, "listings.list_tags", parameters))
+    return _listing(await fetch_all(connection, f"{of}.list_tags", parameters))
 
 
 def _like(pattern: str) -> str:

@@ -182,6 +182,7 @@ class _Writing:
         if pairs:
             heirs, gone = zip(*pairs, strict=True)
             await self._do("take_in", heirs=list(heirs), gone=list(gone))
+            await self._do("hand_models", heirs=list(heirs), gone=list(gone))
             await self._do("delete", gone=list(gone))
         await self._stand((change.observation, change.facts) for change in changes)
         await self._index(said)

@@ -349,6 +349,7 @@ async def _tell(connection: Connection, row: Row, settled: Settlement) -> None:
     """Put the end of a consolidation into the outbox."""
     if row["kind"] != Kind.CONSOLIDATION or settled.status is Status.CANCELLED:
         return
+    await execute(connection, "mental_models.want", {"bank": row["bank"]})
     counts = {name: row["result"].get(name, 0) for name in TOLD}
     event = {
         "id": new_id(),

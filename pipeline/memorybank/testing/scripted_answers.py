@@ -10,6 +10,7 @@ Body = dict[str, Any]
 
 #: Names of `response_format` that it answers by their meaning; any other schema gets a minimal object.
 EXTRACTION, CONSOLIDATION = "extracted_facts", "consolidation_decision"
+DOCUMENT = "mental_model_document"
 #: The order in which it uses the tools of a reflect loop.
 TOOL_ORDER = ("search_mental_models", "search_observations", "recall")
 #: Two claims are the same when they share this part of their words (Jaccard).
@@ -57,6 +58,8 @@ def answer(body: Body) -> Said:
         return _json(name, {"facts": facts(user, whole=_is_whole(schema))})
     if name == CONSOLIDATION:
         return _json(name, {"actions": actions(user)})
+    if name == DOCUMENT:
+        return _json(name, document(user))
     if schema is not None:
         return _json(name, minimal(schema, schema))
     if body.get("tools"):
@@ -157,6 +160,17 @@ def actions(user: str) -> list[dict[str, Any]]:
             what = {"action": "create", "text": row["text"]}
         decided.append(what | {"facts": [row["id"]], "reason": "by shared words"})
     return decided
+
+
+def document(user: str) -> dict[str, Any]:
+    """Return a section of all facts; of a page that is there, what is new appended to its first section."""
+    page = rows("draft", user)
+    said = [
+        {"text": row["text"], "facts": [row["id"]]} for row in rows("new_facts" if page else "facts", user)
+    ]
+    if not page:
+        return {"sections": [{"name": "What is known", "statements": said}]}
+    return {"operations": [{"op": "append", "section": page[0]["section"], "statements": said}]}
 
 
 def rows(tag: str, user: str) -> list[dict[str, Any]]:

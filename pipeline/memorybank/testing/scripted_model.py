@@ -11,7 +11,7 @@ from typing import Any
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
 from memorybank.model import TokenUsage
 from memorybank.settings import Stage
-from memorybank.testing.scripted_answers import CONSOLIDATION
+from memorybank.testing.scripted_answers import CONSOLIDATION, DOCUMENT, document, minimal
 from memorybank.testing.scripted_decisions import right
 
 Answer = Callable[[str], Any]
@@ -41,11 +41,13 @@ def one_fact_a_line(content: str) -> Any:
 class ScriptedModel:
     """`answer` gets the content and returns a value to send as JSON, a text to send, or an exception to raise.
 
-    `decide` does the same for consolidation, and gets what the user says.
+    `decide` and `write` do the same for consolidation and mental models, and get what the user says. Any other schema
+    gets the smallest value that fits.
     """
 
     answer: Answer = one_fact_a_line
     decide: Decide = right
+    write: Decide = document
     requests: list[ChatRequest] = field(default_factory=list)
     known: ModelProfile = field(default_factory=lambda: ModelProfile("scripted"))
 
@@ -58,6 +60,10 @@ class ScriptedModel:
         self.requests.append(request)
         if request.schema_name == CONSOLIDATION:
             said = self.decide(request.user)
+        elif request.schema_name == DOCUMENT:
+            said = self.write(request.user)
+        elif request.schema and "facts" not in request.schema.get("properties", {}):
+            said = minimal(request.schema, request.schema)
         else:
             said = _together([self.answer(content) for content in contents_of(request)])
         if isinstance(said, Exception):

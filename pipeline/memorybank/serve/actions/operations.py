@@ -6,7 +6,7 @@ from fastapi import Query
 
 from memorybank.audience import Viewer
 from memorybank.memory import MemoryBank
-from memorybank.operations import Progress, Status
+from memorybank.operations import Kind, Progress, Status
 from memorybank.serve.actions.translate import uuid_of
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.operations import (
@@ -18,6 +18,7 @@ from memorybank.serve.http.schemas.operations import (
     OperationsListResponse,
     OperationsQuery,
     OperationStatusResponse,
+    RefreshMentalModelOperationDetails,
 )
 from memorybank.serve.http.schemas.wire import stamp
 from memorybank.storage import operations
@@ -53,6 +54,8 @@ def _list_item(record: OperationRecord) -> OperationResponse:
         items_count=record.items_count,
         document_id=record.result.get("document_id"),
         filename=record.result.get("filename"),
+        mental_model_id=record.result.get("mental_model_id"),
+        details=_details(record),
         created_at=record.created_at.isoformat(),
         updated_at=stamp(record.updated_at),
         status=record.status,
@@ -89,8 +92,19 @@ async def get_operation_status(
         next_retry_at=stamp(record.retry_at),
         progress=_progress(record.progress),
         result_metadata=dict(record.result),
+        details=_details(record),
         child_operations=[_child(part) for part in record.parts] if record.is_parent else None,
         task_payload=dict(record.payload or {}) if asked.include_payload else None,
+    )
+
+
+def _details(record: OperationRecord) -> RefreshMentalModelOperationDetails | None:
+    """Return how a refresh ended, once it has."""
+    outcome = record.result.get("outcome")
+    if record.kind != Kind.REFRESH_MENTAL_MODEL or outcome is None:
+        return None
+    return RefreshMentalModelOperationDetails(
+        outcome=outcome, failure_reason=record.result.get("failure_reason")
     )
 
 

@@ -98,6 +98,11 @@ DELETE FROM unit_link WHERE bank = %(bank)s
 -- Mentions at once, instead of unit by unit through the foreign key.
 DELETE FROM unit_entity WHERE bank = %(bank)s
 
+-- name: delete_mental_models
+-- audience: the whole bank goes, whoever may see its rows
+-- Models before what they stand on: else each would be withheld first.
+DELETE FROM mental_model WHERE bank = %(bank)s
+
 -- name: delete_observations
 -- audience: the whole bank goes, whoever may see its rows
 -- Observations before what they stand on: else they would be retracted, and their sources freed to be consolidated anew.

@@ -72,6 +72,12 @@ SELECT pair.heir, s.source, s.bank, s.audience_id,
 FROM unnest(%(heirs)s::uuid[], %(gone)s::uuid[]) AS pair (heir, gone) JOIN observation_source s ON s.observation = pair.gone
 ON CONFLICT DO NOTHING
 
+-- name: hand_models
+-- audience: observations that the holder of a lease has locked
+-- What mental models say on the ground of others stands on the ones that take them in.
+UPDATE mental_model_source o SET unit = pair.heir
+FROM unnest(%(heirs)s::uuid[], %(gone)s::uuid[]) AS pair (heir, gone) WHERE o.unit = pair.gone
+
 -- name: delete
 -- audience: observations that the holder of a lease has locked
 -- Those that others took in.

@@ -33,6 +33,14 @@ class OperationProgress(WireResponse):
     detail: dict[str, int] | None = None
 
 
+class RefreshMentalModelOperationDetails(WireResponse):
+    """How the refresh of a mental model ended."""
+
+    operation_type: Literal["refresh_mental_model"] = "refresh_mental_model"
+    outcome: str
+    failure_reason: str | None = None
+
+
 class OperationResponse(WireResponse):
     """One operation of the list."""
 
@@ -41,6 +49,8 @@ class OperationResponse(WireResponse):
     items_count: int
     document_id: str | None = None
     filename: str | None = None
+    mental_model_id: str | None = None
+    details: RefreshMentalModelOperationDetails | None = None
     created_at: str
     updated_at: str | None = None
     status: str
@@ -84,6 +94,7 @@ class OperationStatusResponse(WireResponse):
     next_retry_at: str | None = None
     progress: OperationProgress | None = None
     result_metadata: dict[str, Any] | None = None
+    details: RefreshMentalModelOperationDetails | None = None
     child_operations: list[ChildOperationStatus] | None = None
     task_payload: dict[str, Any] | None = None
 

@@ -1,0 +1,133 @@
+"""What a model is asked for a mental model: the whole document, a change of it, or its answer in another shape. Pure.
+
+The system part is the same for all models, so that providers keep it; mission and data stand behind it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memorybank import templates
+from memorybank.llm.client import ChatRequest
+from memorybank.mental_models import schema
+from memorybank.sections import Document, rendered
+from memorybank.settings import BankConfig
+from memorybank.storage.mental_models import Model, Shown
+
+#: Name of the schema of a structured answer.
+STRUCTURED = "structured_answer"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one refresh looks at: memories, the first ones known to the document, and chunks of text around them."""
+
+    shown: tuple[Shown, ...]
+    chunks: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> list[UUID]:
+        """The memories in the order of their numbers."""
+        return [one.id for one in self.shown]
+
+
+def whole(model: Model, evidence: Evidence, config: BankConfig, max_output_tokens: int | None) -> ChatRequest:
+    """Return the call that asks for the whole document."""
+    prompt = templates.load("mental_models", "full").render(
+        **_about(model, config), facts=_lines(evidence.shown), chunks=list(evidence.chunks)
+    )
+    return _request(prompt, schema.NAME, schema.FULL, max_output_tokens)
+
+
+def change(
+    model: Model, evidence: Evidence, known: int, config: BankConfig, max_output_tokens: int | None
+) -> ChatRequest:
+    """Return the call that asks what becomes of the document; the first `known` memories are its sources."""
+    prompt = templates.load("mental_models", "delta").render(
+        **_about(model, config),
+        facts=_lines(evidence.shown[:known]),
+        new_facts=_lines(evidence.shown[known:], known),
+        chunks=list(evidence.chunks),
+        document=_sections(model.document, evidence.ids),
+    )
+    return _request(prompt, schema.NAME, schema.DELTA, max_output_tokens)
+
+
+def structure(
+    model: Model,
+    evidence: Evidence,
+    document: Document,
+    asked: Mapping[str, Any],
+    max_output_tokens: int | None,
+) -> ChatRequest:
+    """Return the call that asks for what a document says in another shape."""
+    prompt = templates.load("reflect", "structure").render(
+        facts=_lines(evidence.shown), draft=rendered(document), question=model.source_query
+    )
+    return _request(prompt, STRUCTURED, dict(asked), max_output_tokens)
+
+
+def _about(model: Model, config: BankConfig) -> dict[str, str]:
+    return {
+        "mission": (config.reflect_mission or "").strip(),
+        "language": " ".join((config.llm_output_language or "").split()),
+        "max_tokens": str(model.max_tokens),
+        "question": model.source_query,
+    }
+
+
+def _request(
+    prompt: templates.Rendered, name: str, asked: dict[str, Any], max_output_tokens: int | None
+) -> ChatRequest:
+    return ChatRequest(
+        stage="reflect",
+        system=prompt.system,
+        user=prompt.user,
+        schema_name=name,
+        schema=asked,
+        max_output_tokens=max_output_tokens,
+    )
+
+
+def _lines(shown: Sequence[Shown], before: int = 0) -> str:
+    """Return memories as JSON, one a line with its number, without what is not known of each."""
+    return "\n".join(_json({"id": number} | _line(one)) for number, one in enumerate(shown, before + 1))
+
+
+def _line(one: Shown) -> dict[str, Any]:
+    line = {
+        "text": one.text,
+        "kind": one.fact_type if one.fact_type == "observation" else "",
+        "said": _day(one.mentioned_at),
+        "happened": "/".join(dict.fromkeys(filter(None, map(_day, (one.occurred_start, one.occurred_end))))),
+        "context": one.context,
+    }
+    return {name: value for name, value in line.items() if value}
+
+
+def _sections(document: Document, ids: Sequence[UUID]) -> str:
+    """Return sections as JSON, one a line, their sources by number."""
+    numbers = {id_: number for number, id_ in enumerate(ids, 1)}
+    return "\n".join(
+        _json(
+            {
+                "section": section.name,
+                "statements": [
+                    {"text": one.text, "facts": [numbers[id_] for id_ in one.sources if id_ in numbers]}
+                    for one in section.statements
+                ],
+            }
+        )
+        for section in document
+    )
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _day(at: datetime | None) -> str:
+    return at.date().isoformat() if at else ""

@@ -1,0 +1,104 @@
+"""Mental models: `work` refreshes one in a round, `preview` says what a refresh would do.
+
+A refresh is read, thought over and written: what it read is checked in the transaction that writes, so that a crash, a
+deletion or an edit meanwhile leaves the old content, or has it done again.
+"""
+
+from dataclasses import dataclass, replace
+
+from memorybank.audience import Viewer
+from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
+from memorybank.llm.client import LanguageModel
+from memorybank.llm.ledger import MemoryLedger
+from memorybank.llm.retry import Budget, Patience
+from memorybank.llm.stored_ledger import StoredLedger
+from memorybank.mental_models import trigger
+from memorybank.mental_models.draft import Draft, Ending
+from memorybank.mental_models.evidence import FindEvidence
+from memorybank.mental_models.refresh import Means, Refresh
+from memorybank.operations import Outcome
+from memorybank.rounds import Round
+from memorybank.sections import standing
+from memorybank.settings import Settings, resolve_bank, stage_model
+from memorybank.storage import banks, mental_models, retains
+from memorybank.storage.llm_calls import Caller
+from memorybank.storage.mental_models import Model, Version
+from memorybank.storage.pool import Database
+from memorybank.storage.queries import Connection
+
+#: Errors that say something of this model's refresh; any other is the provider's, and a preview raises it.
+OWN = (ModelMalformed, ModelTruncated, ModelRefused)
+
+
+@dataclass(frozen=True)
+class MentalModels:
+    """The stage over a search for evidence and one language model; None is the extractive engine."""
+
+    find: FindEvidence
+    model: LanguageModel | None
+    database: Database
+    settings: Settings
+
+    async def work(self, round_: Round) -> Outcome:
+        """Refresh the model of an operation: the handler of `Kind.REFRESH_MENTAL_MODEL`.
+
+        Raises the ModelError by which it failed; the old content stands, and the operation says how it ended.
+        """
+        claim = round_.claim
+        async with self.database.connection() as connection:
+            model = await mental_models.by_number(connection, claim.bank, claim.payload["number"])
+        if model is None:
+            return Outcome(error_message="the mental model was deleted meanwhile")
+        if round_.over():
+            return Outcome(more=True)
+        draft = await self._draft(model, Caller(model.bank, model.audience_id, claim.lease.operation_id))
+        async with round_.writing() as connection:
+            if draft.error is None:
+                return await self._write(connection, draft)
+            await mental_models.fail(connection, model.number)
+            await retains.set_result(connection, claim.lease.operation_id, draft.result())
+        raise draft.error
+
+    async def preview(self, bank: int, viewer: Viewer, id_: str) -> Draft:
+        """Return what a refresh would do, and store nothing; raises NotFound, and the ModelError of a provider."""
+        async with self.database.connection() as connection:
+            model = await mental_models.get(connection, bank, viewer, id_)
+        text_alone = replace(model, trigger={**model.trigger, "response_schema": None})
+        draft = await self._draft(text_alone, Caller(model.bank, model.audience_id))
+        if draft.error is not None and not isinstance(draft.error, OWN):
+            raise draft.error
+        return draft
+
+    async def _draft(self, model: Model, caller: Caller) -> Draft:
+        async with self.database.connection() as connection:
+            bank = await banks.by_number(connection, model.bank)
+        own = stage_model(self.settings, "reflect")
+        patience = Patience(own.backoff_seconds, own.backoff_cap_seconds)
+        attempts = self.settings.reflect.attempts
+        means = Means(
+            self.database, self.find, self.model, lambda: Budget(attempts, patience), own.max_output_tokens
+        )
+        config = resolve_bank(self.settings.bank, bank.config)
+        asked = trigger.read(model.trigger, model.tags)
+        ledger = MemoryLedger(StoredLedger(self.database, caller))
+        return await Refresh(means, bank, config, model, asked, ledger).draft()
+
+    async def _write(self, connection: Connection, draft: Draft) -> Outcome:
+        """Store a draft where what it stands on is as it was read; else it is to be made anew."""
+        model = draft.model
+        live = await mental_models.live(connection, model, draft.evidence.shown)
+        if not await mental_models.unchanged(connection, model):
+            return Outcome(more=True)
+        says_new = draft.ending is Ending.WRITTEN
+        if says_new and standing(draft.document, live) != draft.document:
+            return Outcome(more=True)
+        asked = trigger.read(model.trigger, model.tags)
+        response = (
+            model.response
+            if draft.ending is Ending.PRESERVED
+            else draft.response(keep_trace=asked.keep_trace)
+        )
+        full = draft.mode == "full" and draft.ending is not Ending.PRESERVED
+        made = Version(draft.document, draft.mode, full, draft.seen_at, response)
+        await mental_models.write(connection, model, made, says_new=says_new)
+        return Outcome(result=draft.result())
