@@ -28,7 +28,7 @@ NEAREST = 200
 #: the tags, these are asked first. An index that must skip so many costs more.
 FEW = 0.1
 #: Units reached through the graph that are read too.
-REACHED = 100
+REACHED = 40
 #: Candidates of which type and tags are looked up, times what share of the units passes the filter.
 LOOKED_UP = 300
 #: Units that must pass a filter of those looked up; else it is asked first.
