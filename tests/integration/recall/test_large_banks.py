@@ -16,6 +16,7 @@ from memorybank import rounds
 from memorybank.audience import Viewer
 from memorybank.ids import new_id
 from memorybank.liveness import Worker
+from memorybank.memory import MemoryBank
 from memorybank.model import Bank
 from memorybank.operations import Kind, Status
 from memorybank.recall.promotion import Promotion
@@ -298,3 +299,14 @@ async def test_vectors_that_come_too_late_are_left_out_of_a_large_bank_too(large
         await connection.execute("LOCK TABLE embedding IN ACCESS EXCLUSIVE MODE")
         found = await large.ask(RecallQuery(QUESTIONS[0]), Viewer.operator())
     assert found.left_out.keys() == {"semantic", "speakers"} and "crane" in found.hits[0].text
+
+
+async def test_deleting_a_bank_over_the_facade_drops_its_index(large: Large, conninfo: str) -> None:
+    await large.promote()
+    settings = large.recall.settings
+    own = settings.model_copy(
+        update={"database": settings.database.model_copy(update={"url": conninfo})},
+    )
+    async with MemoryBank.opened(own) as memory:
+        assert await memory.delete_bank(large.bank.bank_id) > 0
+    assert await large.indexes() == []

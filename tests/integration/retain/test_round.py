@@ -190,3 +190,15 @@ async def test_a_chunk_that_breaks_the_program_costs_itself_only(world: World) -
     await world.rows("UPDATE operation SET due_at = now() RETURNING 1")
     assert await world.work(child) is Status.COMPLETED
     assert len(world.model.requests) == 1
+
+
+async def test_a_bank_that_outgrows_exact_search_is_queued_for_an_index(world: World) -> None:
+    world.model = ScriptedModel()
+    recall = world.settings.recall.model_copy(update={"exact_units": 5})
+    world.settings = world.settings.model_copy(update={"recall": recall})
+    queued = "SELECT kind FROM operation WHERE kind = 'vector_index' AND bank = %s"
+    await world.keep(*ITEMS[:5])
+    assert await world.rows(queued, world.bank.id) == []
+    await world.keep(*ITEMS[5:10])
+    await world.keep(*ITEMS[10:])
+    assert len(await world.rows(queued, world.bank.id)) == 1
