@@ -131,7 +131,11 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
                 RecallForReflect(recall), _model_for(model, settings, "reflect"), database, settings
             ),
             mental_models=MentalModels(
-                RecallForMentalModels(recall), _model_for(model, settings, "reflect"), database, settings
+                RecallForMentalModels(recall),
+                _model_for(model, settings, "reflect"),
+                embedder,
+                database,
+                settings,
             ),
         )
     finally:

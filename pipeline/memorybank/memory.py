@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
+import numpy as np
+
 from memorybank import clock, paths, rounds
 from memorybank.assembly import Parts, assembled
 from memorybank.audience import Viewer
@@ -161,6 +163,10 @@ class MemoryBank:
     async def preview_refresh(self, bank_id: str, model_id: str, viewer: Viewer) -> Draft:
         """Return what a refresh of a mental model would do, and store nothing; raises NotFound."""
         return await self._mental_models.preview((await self.bank(bank_id)).id, viewer, model_id)
+
+    async def question_vector(self, asked: str) -> tuple[int, np.ndarray]:
+        """Return the number of the embedding model and the vector (d,) of a question."""
+        return await self._mental_models.question(asked)
 
     # --- background work ---
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _BANK = "/v1/default/banks/{bank_id}"
+_KNOWLEDGE = _BANK + "/knowledge-base"
 _MODEL = _BANK + "/mental-models/{mental_model_id}"
 
 #: Operation id -> method, path, shape of the answer.
@@ -49,6 +50,14 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "refresh_mental_model": ("POST", _MODEL + "/refresh", "AsyncOperationSubmitResponse"),
     "dry_run_refresh_mental_model": ("POST", _MODEL + "/dry-run-refresh", "MentalModelDryRunRefreshResult"),
     "clear_mental_model": ("POST", _MODEL + "/clear", "MentalModelResponse"),
+    "get_knowledge_base_tree": ("GET", _KNOWLEDGE + "/tree", "KnowledgeTreeResponse"),
+    "create_knowledge_folder": ("POST", _KNOWLEDGE + "/folders", "KnowledgeNode"),
+    "create_knowledge_page": ("POST", _KNOWLEDGE + "/pages", "CreateKnowledgePageResponse"),
+    "get_knowledge_page": ("GET", _KNOWLEDGE + "/pages/{page_id}", "KnowledgePageResponse"),
+    "update_knowledge_node": ("PATCH", _KNOWLEDGE + "/nodes/{node_id}", "KnowledgeNode"),
+    "delete_knowledge_node": ("DELETE", _KNOWLEDGE + "/nodes/{node_id}", "Deleted"),
+    "search_knowledge_base": ("GET", _KNOWLEDGE + "/search", "KnowledgePageSearchResponse"),
+    "export_knowledge_base": ("GET", _KNOWLEDGE + "/export", "KnowledgePageBundleResponse"),
     "list_documents": ("GET", _BANK + "/documents", "ListDocumentsResponse"),
     "get_document": ("GET", _BANK + "/documents/{document_id}", "DocumentResponse"),
     "update_document": ("PATCH", _BANK + "/documents/{document_id}", "UpdateDocumentResponse"),
@@ -186,6 +195,18 @@ SHAPES: dict[str, str] = {
     " exclude_mental_model_ids: [str]?, tags_match: str?, tag_groups: [obj]?, include_chunks: bool?,"
     " recall_max_tokens: int?, recall_chunks_max_tokens: int?, response_schema: obj?, keep_trace: bool, budget: str?",
     "Deleted": "status*: str",
+    "KnowledgeTreeResponse": "roots*: [KnowledgeNode]",
+    "KnowledgeNode": "id*: str, kind*: str, name*: str, parent_id: str?, mental_model_id: str?, managed: bool,"
+    " description: str?, tags: [str], timestamp: time?, is_stale: bool?, last_refresh_failed_at: time?,"
+    " trigger: MentalModelTrigger?, children: [KnowledgeNode]",
+    "CreateKnowledgePageResponse": "page_id*: str, mental_model_id*: str, operation_id: uuid?",
+    "KnowledgePageResponse": "id*: str, name*: str, type*: str, description: str?, tags: [str], timestamp: time?,"
+    " body: str?, markdown*: str",
+    "KnowledgePageSearchResponse": "results*: [KnowledgePageSearchResult], total*: int",
+    "KnowledgePageSearchResult": "id*: str, name*: str, mental_model_id: str?, snippet*: str, score*: num,"
+    " source_query: str?, updated_at: time?",
+    "KnowledgePageBundleResponse": "files*: [KnowledgePageBundleFile]",
+    "KnowledgePageBundleFile": "path*: str, content*: str",
     "AsyncOperationSubmitResponse": "operation_id*: uuid, status*: str",
     "MentalModelHistoryEntry": "previous_content*: str, changed_at*: time, reason*: str",
     "MentalModelDryRunRefreshResult": "mental_model_id*: str, name*: str, requested_mode*: str, effective_mode*: str,"

@@ -23,6 +23,7 @@ GUARDED = (
     "unit_mention",
     "observation_source",
     "mental_model",
+    "knowledge_folder",
 )
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 

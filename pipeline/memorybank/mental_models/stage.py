@@ -6,9 +6,12 @@ deletion or an edit meanwhile leaves the old content, or has it done again.
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from memorybank.audience import Viewer
 from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import LanguageModel
+from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.stored_ledger import StoredLedger
@@ -20,11 +23,12 @@ from memorybank.operations import Outcome
 from memorybank.rounds import Round
 from memorybank.sections import standing
 from memorybank.settings import Settings, resolve_bank, stage_model
-from memorybank.storage import banks, mental_models, retains
+from memorybank.storage import banks, mental_models, models, retains
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.mental_models import Model, Version
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
+from memorybank.text import cut_to_tokens
 
 #: Errors that say something of this model's refresh; any other is the provider's, and a preview raises it.
 OWN = (ModelMalformed, ModelTruncated, ModelRefused)
@@ -36,6 +40,7 @@ class MentalModels:
 
     find: FindEvidence
     model: LanguageModel | None
+    embedder: Embedder | RemoteEmbedder
     database: Database
     settings: Settings
 
@@ -68,6 +73,14 @@ class MentalModels:
         if draft.error is not None and not isinstance(draft.error, OWN):
             raise draft.error
         return draft
+
+    async def question(self, asked: str) -> tuple[int, np.ndarray]:
+        """Return the number of the embedding model and the vector (d,) of a question, cut where it is too long."""
+        cut = cut_to_tokens(asked, self.settings.recall.query_max_tokens)
+        [vector] = await embed(self.embedder, [self.settings.embeddings.query_prefix + cut])
+        async with self.database.connection() as connection:
+            number = await models.embedding_model(connection, self.embedder.model, self.embedder.dimensions)
+        return number, vector
 
     async def _draft(self, model: Model, caller: Caller) -> Draft:
         async with self.database.connection() as connection:

@@ -24,13 +24,14 @@ Action = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Call:
-    """A declared call; `command` is its name on the command line, where it has one."""
+    """A declared call; `command` is its name on the command line, where it has one, `status` that of a good answer."""
 
     method: str
     path: str
     action: Action
     group: str
     command: str | None = None
+    status: int = 200
 
     @property
     def name(self) -> str:
@@ -80,11 +81,14 @@ class Registry:
     def __init__(self) -> None:
         self._calls: dict[str, Call] = {}
 
-    def call(self, method: str, path: str, *, command: str | None = None) -> Callable[[Action], Action]:
-        """Declare a call; its group is the module it stands in."""
+    def call(
+        self, method: str, path: str, *, command: str | None = None, status: int = 200
+    ) -> Callable[[Action], Action]:
+        """Declare a call; its group is the module it stands in, `status` that of a good answer."""
 
         def declare(action: Action) -> Action:
-            declared = Call(method, path, action, group=action.__module__.rpartition(".")[2], command=command)
+            group = action.__module__.rpartition(".")[2]
+            declared = Call(method, path, action, group, command, status)
             if declared.name in self._calls:
                 raise ValueError(f"call {declared.name} is declared twice")
             self._calls[declared.name] = declared

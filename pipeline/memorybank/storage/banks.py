@@ -124,6 +124,7 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     counts = await fetch_row(connection, "banks.held", bank)
     for step in (
         "mental_models",
+        "knowledge_folders",
         "postings",
         "embeddings",
         "unit_links",

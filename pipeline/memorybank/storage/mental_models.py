@@ -18,6 +18,7 @@ from memorybank.errors import BadRequest, NotFound
 from memorybank.ids import new_id
 from memorybank.sections import Document, Statement, assembled, cited
 from memorybank.storage import mentions, operations
+from memorybank.storage.knowledge import one_of_a_name
 from memorybank.storage.listings import Page, TagFilter
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
@@ -46,6 +47,7 @@ class NewModel:
     trigger: Mapping[str, Any]
     cron_due_at: datetime | None = None
     is_managed: bool = False
+    folder: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Model:
     max_tokens: int
     trigger: Mapping[str, Any]
     is_managed: bool
+    folder: int | None
     version: int
     built_query: str | None
     seen_at: datetime | None
@@ -115,20 +118,26 @@ class Version:
 
 
 async def add(connection: Connection, bank: int, audience: int, new: NewModel) -> int:
-    """Make a model and return its number; raises BadRequest where the id is taken."""
+    """Make a model and return its number; raises BadRequest where the id is taken, Conflict where a page's name is."""
     values = {**vars(new), "tags": list(new.tags), "trigger": Jsonb(dict(new.trigger))}
     parameters = {"bank": bank, "audience_id": audience, "now": clock.now(), **values}
-    row = await fetch_one(connection, "mental_models.add", parameters)
+    async with one_of_a_name(new.name):
+        row = await fetch_one(connection, "mental_models.add", parameters)
     if row is None:
         raise BadRequest(f"Mental model '{new.id}' exists already", loc=("body", "id"), value=new.id)
     return int(row["number"])
 
 
 async def list_(
-    connection: Connection, bank: int, viewer: Viewer, tags: TagFilter, page: Page
+    connection: Connection,
+    bank: int,
+    viewer: Viewer,
+    tags: TagFilter,
+    page: Page,
+    managed: bool | None = None,
 ) -> tuple[list[Model], int]:
-    """Return models, the newest first, and how many there are over all pages."""
-    asked = {"bank": bank, "id": None, "number": None, **_asked(viewer, tags, page)}
+    """Return models, the newest first, and how many there are in all; `managed`: those alone that are, or are not."""
+    asked = {"bank": bank, "id": None, "number": None, **_asked(viewer, tags, page), "managed": managed}
     total = await fetch_row(connection, "mental_models.count", asked)
     return [_model(row) for row in await fetch_all(connection, "mental_models.get", asked)], total["total"]
 
@@ -150,7 +159,7 @@ async def by_number(connection: Connection, bank: int, number: int) -> Model | N
 
 
 def _asked(viewer: Viewer, tags: TagFilter, page: Page) -> Mapping[str, Any]:
-    return {**viewer.parameters(), **tags.parameters(), **page.parameters()}
+    return {"managed": None, **viewer.parameters(), **tags.parameters(), **page.parameters()}
 
 
 def _model(row: Row) -> Model:
@@ -181,7 +190,7 @@ async def history(connection: Connection, viewer: Viewer, model: int) -> list[Ro
 
 
 async def update(connection: Connection, model: Model, changes: Changes) -> None:
-    """Ask something else of a model."""
+    """Ask something else of a model; raises Conflict where the name of a page is taken."""
     trigger = None if changes.trigger is None else Jsonb(dict(changes.trigger))
     looked = ("fact_types", "tags_match", "tag_groups")
     elsewhere = changes.tags not in (None, model.tags) or (
@@ -194,7 +203,8 @@ async def update(connection: Connection, model: Model, changes: Changes) -> None
         "tags": None if changes.tags is None else list(changes.tags),
     }
     parameters = {**values, "elsewhere": elsewhere, "number": model.number, "now": clock.now()}
-    await execute(connection, "mental_models.update", parameters)
+    async with one_of_a_name(changes.name or model.name):
+        await execute(connection, "mental_models.update", parameters)
 
 
 async def delete(connection: Connection, model: Model) -> None:

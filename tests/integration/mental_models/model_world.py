@@ -48,7 +48,9 @@ class World:
     @property
     def stage(self) -> MentalModels:
         recall = Recall(self.database, self.embedder, self.settings)
-        return MentalModels(RecallForMentalModels(recall), self.model, self.database, self.settings)
+        return MentalModels(
+            RecallForMentalModels(recall), self.model, self.embedder, self.database, self.settings
+        )
 
     def with_(self, write: Any) -> "World":
         """Return the world with a model that writes this."""

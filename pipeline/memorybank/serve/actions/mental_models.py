@@ -12,6 +12,7 @@ from memorybank.retain import intake
 from memorybank.sections import rendered
 from memorybank.serve.actions import mental_model_views as views
 from memorybank.serve.calls import BANK, call
+from memorybank.serve.http.schemas.knowledge import UpdateNodeRequest
 from memorybank.serve.http.schemas.mental_models import (
     AsyncOperationSubmitResponse,
     CreateMentalModelRequest,
@@ -43,7 +44,10 @@ async def list_mental_models(
 ) -> MentalModelListResponse:
     """List mental models, the newest first."""
     async with memory.reading(bank_id) as (connection, bank):
-        models, total = await mental_models.list_(connection, bank.id, viewer, asked.wanted, asked.page)
+        managed = False if asked.exclude_knowledge_pages else None
+        models, total = await mental_models.list_(
+            connection, bank.id, viewer, asked.wanted, asked.page, managed
+        )
         sources = await mental_models.sources(connection, viewer, models)
     items = [views.model(bank_id, one, sources[one.number], asked.detail) for one in models]
     return MentalModelListResponse(items=items, total=total, limit=asked.limit, offset=asked.offset)
@@ -63,7 +67,7 @@ async def create_mental_model(
 
 
 def _new(body: CreateMentalModelRequest) -> NewModel:
-    stored = trigger.checked(_given(body.trigger))
+    stored = trigger.checked(given(body.trigger))
     name = trigger.worded(body.name, "name", trigger.MAX_NAME_CHARS)
     cron = stored.get("refresh_cron")
     return NewModel(
@@ -77,7 +81,7 @@ def _new(body: CreateMentalModelRequest) -> NewModel:
     )
 
 
-def _given(asked: MentalModelTrigger) -> dict[str, object]:
+def given(asked: MentalModelTrigger) -> dict[str, object]:
     """Return the fields of a trigger that we know."""
     return asked.model_dump(include=set(MentalModelTrigger.model_fields))
 
@@ -102,7 +106,7 @@ async def update_mental_model(
     memory: MemoryBank, viewer: Viewer, bank_id: str, mental_model_id: str, body: UpdateMentalModelRequest
 ) -> MentalModelResponse:
     """Ask something else of a mental model; its content stays until it is refreshed."""
-    changes = _changes(body)
+    changes = changes_of(body)
     async with memory.changing(bank_id) as (connection, bank):
         model = await mental_models.get(connection, bank.id, viewer, mental_model_id)
         await mental_models.update(connection, model, changes)
@@ -111,8 +115,9 @@ async def update_mental_model(
     return views.model(bank_id, model, sources[model.number], "full")
 
 
-def _changes(body: UpdateMentalModelRequest) -> Changes:
-    stored = None if body.trigger is None else trigger.checked(_given(body.trigger))
+def changes_of(body: UpdateMentalModelRequest | UpdateNodeRequest) -> Changes:
+    """Return what a request asks otherwise, checked."""
+    stored = None if body.trigger is None else trigger.checked(given(body.trigger))
     cron = (stored or {}).get("refresh_cron")
     query, limit = body.source_query, trigger.MAX_QUERY_CHARS
     return Changes(

@@ -67,6 +67,7 @@ def _mount(app: FastAPI, declared: Call) -> None:
         tags=[declared.group],
         description=declared.help,
         response_model=declared.response,
+        status_code=declared.status,
     )
 
 
@@ -84,6 +85,7 @@ def _endpoint(declared: Call) -> Action:
         # Written here, at once: FastAPI would check each of a recall's hundred hits again first.
         return Response(
             answer.model_dump_json(by_alias=True, exclude_none=without_nulls),
+            status_code=declared.status,
             media_type="application/json",
             headers={IGNORED_HEADER: _header(ignored)} if ignored else None,
         )

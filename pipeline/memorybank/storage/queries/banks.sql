@@ -103,6 +103,11 @@ DELETE FROM unit_entity WHERE bank = %(bank)s
 -- Models before what they stand on: else each would be withheld first.
 DELETE FROM mental_model WHERE bank = %(bank)s
 
+-- name: delete_knowledge_folders
+-- audience: the whole bank goes, whoever may see its rows
+-- Their pages have gone with the models.
+DELETE FROM knowledge_folder WHERE bank = %(bank)s
+
 -- name: delete_observations
 -- audience: the whole bank goes, whoever may see its rows
 -- Observations before what they stand on: else they would be retracted, and their sources freed to be consolidated anew.

@@ -1,16 +1,16 @@
 -- name: add
 -- audience: a new row, in the audience of the caller
 -- A model that was never built; nothing where the id is taken.
-INSERT INTO mental_model (bank, audience_id, id, name, source_query, tags, max_tokens, trigger, is_managed, cron_due_at,
+INSERT INTO mental_model (bank, audience_id, id, name, source_query, tags, max_tokens, trigger, is_managed, folder, cron_due_at,
                           created_at, updated_at)
 VALUES (%(bank)s, %(audience_id)s, %(id)s, %(name)s, %(source_query)s, %(tags)s, %(max_tokens)s, %(trigger)s,
-        %(is_managed)s, %(cron_due_at)s, %(now)s, %(now)s)
+        %(is_managed)s, %(folder)s, %(cron_due_at)s, %(now)s, %(now)s)
 ON CONFLICT (bank, id) DO NOTHING
 RETURNING number
 
 -- name: get
 -- One model with what it says now. `read_at` is the server's clock, as in `wanted_at`.
-SELECT m.number, m.bank, m.audience_id, m.id, m.name, m.source_query, m.tags, m.max_tokens, m.trigger, m.is_managed,
+SELECT m.number, m.bank, m.audience_id, m.id, m.name, m.source_query, m.tags, m.max_tokens, m.trigger, m.is_managed, m.folder,
        m.version, m.built_query, m.seen_at, m.refreshed_at, m.full_refreshed_at, m.failed_at, m.rebuild, m.created_at,
        clock_timestamp() AS read_at,
        m.rebuild OR m.failed_at IS NOT NULL OR (m.version > 0 AND m.built_query IS DISTINCT FROM m.source_query)
@@ -27,6 +27,7 @@ CROSS JOIN LATERAL (
     WHERE s.model = m.number AND s.version = m.version) AS said
 WHERE m.bank = %(bank)s AND (%(id)s::text IS NULL OR m.id = %(id)s)
   AND (%(number)s::bigint IS NULL OR m.number = %(number)s)
+  AND (%(managed)s::boolean IS NULL OR m.is_managed = %(managed)s)
   AND tags_match(m.tags, %(tags)s::text[], %(tags_match)s)
   AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
 ORDER BY m.created_at DESC, m.number DESC
@@ -36,6 +37,7 @@ LIMIT %(limit)s OFFSET %(offset)s
 -- How many models a list has over all its pages.
 SELECT count(*) AS total FROM mental_model m
 WHERE m.bank = %(bank)s AND tags_match(m.tags, %(tags)s::text[], %(tags_match)s)
+  AND (%(managed)s::boolean IS NULL OR m.is_managed = %(managed)s)
   AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: list_tags

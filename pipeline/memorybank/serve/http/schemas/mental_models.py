@@ -77,6 +77,7 @@ class MentalModelsQuery(MentalModelQuery):
     tags_match: Literal["any", "all", "exact"] = "any"
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     offset: NotNegative = 0
+    exclude_knowledge_pages: bool = False
 
     @property
     def wanted(self) -> TagFilter:

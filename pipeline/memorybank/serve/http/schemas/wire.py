@@ -38,11 +38,15 @@ def keeps_nulls(model: type[BaseModel]) -> bool:
 
     Fields of the models inside count too: a list is answered as its items are.
     """
-    return any(
-        (field.is_required() and type(None) in get_args(field.annotation))
-        or any(keeps_nulls(inner) for inner in _models(field.annotation))
-        for field in model.model_fields.values()
-    )
+    waiting, known = [model], {model}
+    while waiting:
+        for field in waiting.pop().model_fields.values():
+            if field.is_required() and type(None) in get_args(field.annotation):
+                return True
+            inner = set(_models(field.annotation)) - known
+            known |= inner
+            waiting.extend(inner)
+    return False
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
