@@ -26,6 +26,7 @@ from memorybank.recall.stage import Recall
 from memorybank.reflect.query import Evidence
 from memorybank.reflect.stage import Reflect
 from memorybank.retain.conversion import Converter
+from memorybank.retain.curating import Curate
 from memorybank.retain.extraction import Asking
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.files import Files
@@ -52,6 +53,7 @@ class Parts:
 
     retain: Retain
     files: Files
+    curate: Curate
     consolidate: Consolidate
     recall: Recall
     reflect: Reflect
@@ -123,6 +125,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
         yield Parts(
             retain=retain,
             files=Files(retain, converter, settings.files),
+            curate=Curate(database, embedder, settings),
             consolidate=Consolidate(
                 database, embedder, _model_for(model, settings, "consolidation"), settings
             ),

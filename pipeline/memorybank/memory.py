@@ -32,6 +32,7 @@ from memorybank.recall.query import RecallQuery
 from memorybank.recall.run import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery
 from memorybank.retain import intake
+from memorybank.retain.editing import Edit
 from memorybank.retain.preview import Preview, Wish, preview
 from memorybank.retain.screening import Screen
 from memorybank.retain.stage import Retained, Submitted
@@ -74,6 +75,7 @@ class MemoryBank:
         self._worker = worker
         self._retain = parts.retain
         self._files = parts.files
+        self._curate = parts.curate
         self._recall = parts.recall
         self._reflect = parts.reflect
         self._mental_models = parts.mental_models
@@ -257,6 +259,11 @@ class MemoryBank:
         """Forget all memories of a bank, or of one type; its profile and configuration stay."""
         async with self.revising(bank_id) as (connection, bank):
             return await forget.clear(connection, bank.id, fact_type, viewer, clock.now())
+
+    async def edit(self, bank_id: str, memory: UUID, edit: Edit, viewer: Viewer) -> None:
+        """Correct a fact, take it out of recall, or restore it; raises NotFound, BadRequest and InvalidInput."""
+        bank = await self.bank(bank_id)
+        await self._curate(bank, self.config_of(bank), memory, edit, viewer)
 
     async def clear_observations_of(self, bank_id: str, memory: UUID, viewer: Viewer) -> int:
         """Delete what was learned from a memory, which stays, and return how many that were; raises NotFound."""

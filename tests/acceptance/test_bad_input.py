@@ -219,6 +219,7 @@ def test_a_bank_id_that_cannot_be_stored_is_refused_everywhere(http: httpx.Clien
         "update_bank_disposition": {"disposition": {"skepticism": 1, "literalism": 1, "empathy": 1}},
         "dry_run_extract_memories": {"content": "x"},
         "merge_entity": {"names": ["x"]},
+        "update_memory": {"text": "x"},
     }
     body = bodies.get(name, {"query": "who"} if method in ("POST", "PUT", "PATCH") else ...)
     ids = dict.fromkeys(("memory_id", "entity_id", "operation_id", "document_id"), NOWHERE)

@@ -24,7 +24,7 @@ HELP_SECONDS = 1.5
 COMMANDS = (
     *("up", "serve", "worker", "migrate", "models", "demo"),
     *("retain", "retain-files", "preview", "recall", "reflect", "banks", "operations", "status"),
-    *("entities", "merge", "unmerge"),
+    *("entities", "merge", "unmerge", "edit"),
 )
 
 
@@ -289,6 +289,26 @@ def test_a_wrong_command_line_is_status_2(memorybank_: Command, arguments: tuple
     done = memorybank_(*arguments)
     assert (done.code, done.out) == (2, "")
     assert "Usage:" in done.err
+
+
+def test_a_fact_is_corrected_and_taken_out_of_recall(memorybank_: Command, server: Running) -> None:
+    bank = a_bank()
+    memorybank_("retain", bank, "Ida plays the cello.")
+    [hit] = memorybank_("recall", bank, "What does Ida play?", "--json").json["results"]
+    edited = memorybank_(
+        "edit", bank, hit["id"], "--text", "Ida plays the harp.", "--entities", "Ida", "--json"
+    ).json
+    assert (edited["text"], edited["entities"], edited["state"]) == ("Ida plays the harp.", ["Ida"], "valid")
+    assert "harp" in memorybank_("recall", bank, "What does Ida play?").out
+    gone = memorybank_(
+        "edit", bank, hit["id"], "--state", "invalidated", "--reason", "she stopped", "--json"
+    ).json
+    assert (gone["state"], gone["invalidation_reason"]) == ("invalidated", "she stopped")
+    assert (
+        memorybank_("recall", bank, "What does Ida play?").out.strip() == "nothing is remembered about that"
+    )
+    assert "restore it first" in memorybank_("edit", bank, hit["id"], "--text", "x").err
+    assert memorybank_("edit", bank, hit["id"]).code == 1
 
 
 def test_entities_are_merged_and_parted(memorybank_: Command) -> None:

@@ -37,6 +37,9 @@ def test_commands_run(server: Running, words: list[str]) -> None:
     asked = [*words[1:], "--help"] if words[1] in FOR_EVER else words[1:]
     if "$ANA" in asked:
         asked[asked.index("$ANA")] = entity_named("Ana", server)
+    if "$FACT" in asked:
+        listed = httpx.get(f"{server.url}/v1/default/banks/team/memories/list?type=world", trust_env=False)
+        asked[asked.index("$FACT")] = good(listed)["items"][0]["id"]
     done = subprocess.run(
         [words[0].replace(".venv/bin", PROGRAMS), *asked],
         env=server.home.environ | {"MEMORYBANK_URL": server.url},

@@ -77,6 +77,7 @@ def _bodies(bank: Bank) -> dict[str, Any]:
         "recall_memories": RECALL | {"include": {"chunks": {}, "source_facts": {}}, "trace": True},
         "reflect": REFLECT,
         "update_document": {"tags": ["proj:y"]},
+        "update_memory": {"text": "Ana moved the release to Monday.", "state": "invalidated", "reason": "no"},
     }
 
 

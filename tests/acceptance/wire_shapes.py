@@ -30,6 +30,7 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "reflect": ("POST", _BANK + "/reflect", "ReflectResponse"),
     "list_memories": ("GET", _BANK + "/memories/list", "ListMemoryUnitsResponse"),
     "get_memory": ("GET", _BANK + "/memories/{memory_id}", "MemoryUnit"),
+    "update_memory": ("PATCH", _BANK + "/memories/{memory_id}", "MemoryUnit"),
     "clear_bank_memories": ("DELETE", _BANK + "/memories", "DeleteResponse"),
     "clear_memory_observations": (
         "DELETE",

@@ -145,7 +145,7 @@ def _clean(item: RetainItem, at: Place, limits: Limits) -> RetainItem:
         metadata=_metadata(item.metadata, (*at, "metadata")),
         document_id=document_id,
         strategy=strategy,
-        entities=_entities(item.entities, (*at, "entities")),
+        entities=given_entities(item.entities, (*at, "entities")),
         tags=labels(item.tags, (*at, "tags")),
         observation_scopes=_scopes(item.observation_scopes, (*at, "observation_scopes")),
     )
@@ -186,7 +186,8 @@ def _metadata(metadata: Mapping[str, str], loc: Place) -> dict[str, str]:
     return found
 
 
-def _entities(entities: Sequence[EntityInput], loc: Place) -> tuple[EntityInput, ...]:
+def given_entities(entities: Sequence[EntityInput], loc: Place) -> tuple[EntityInput, ...]:
+    """Return names as they may be stored, each once, in order; raises InvalidInput."""
     _check(len(entities) <= MAX_LABELS, loc, f"at most {MAX_LABELS} entities")
     found: dict[str, EntityInput] = {}
     for place, entity in enumerate(entities):

@@ -169,7 +169,13 @@ class Job:
         counts = Counter(self.counts)
         async with self.round.writing() as connection:
             if group.done:
-                written = await writing.write(connection, self.round.claim, group, keep_text=keep_text)
+                written = await writing.write(
+                    connection,
+                    self.round.claim,
+                    group,
+                    keep_text=keep_text,
+                    replaces=self.staged.replaced > 0,
+                )
                 counts.update(_counted(written))
             operation = self.round.claim.lease.operation_id
             await chunks.note(connection, operation, in_part)

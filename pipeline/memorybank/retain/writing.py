@@ -21,15 +21,18 @@ from memorybank.retain import guards
 from memorybank.retain import links as neighbours
 from memorybank.retain.intake import MAX_LABELS
 from memorybank.retain.naming import Named, write_names
+from memorybank.retain.rereading import reread
 from memorybank.retain.work import Extraction
 from memorybank.storage import chunks, history, links, mentions, units
 from memorybank.storage.chunks import About, Pending
-from memorybank.storage.mentions import Home, Mention
+from memorybank.storage.mentions import Curated, Home, Mention
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import POSITIONS, NewUnit
 
 #: Facts of the same moment are told apart by this, so that lists keep the order in which they were said.
 CHUNK_STEP, FACT_STEP = timedelta(milliseconds=10), timedelta(microseconds=10)
+#: What a group has that is read for the first time.
+NOTHING_CURATED: Mapping[int, Curated] = {}
 #: The reason under which label tags are counted that a fact had no room for: its labels stay, and the fact.
 TAGS_OVER = "too_many_tags"
 
@@ -141,10 +144,13 @@ def _later(at: datetime | None, step: timedelta) -> datetime | None:
         return at
 
 
-async def write(connection: Connection, claim: Claim, group: Group, *, keep_text: bool) -> Written:
+async def write(
+    connection: Connection, claim: Claim, group: Group, *, keep_text: bool, replaces: bool = False
+) -> Written:
     """Store a group; inside `Round.writing()`. Chunks that are gone, or were done before, leave nothing.
 
-    Facts take from their chunks what holds now: a document may have got other tags while it was read.
+    Facts take from their chunks what holds now: a document may have got other tags while it was read. `replaces`: there
+    are chunks that go when these are there. What people have made of the facts of those stands.
     """
     bank, audience = claim.bank, claim.audience_id
     await mentions.beside(connection, bank, audience, [fact.statement for fact in group.facts])
@@ -152,16 +158,18 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
     abouts = await chunks.finish(connection, claim.lease.operation_id, ids, keep_text=keep_text)
     group = _only(group, abouts)
     known = await mentions.same(connection, bank, audience, group.facts)
-    told = told_apart(group, known)
+    curated = await mentions.curated(connection, claim.lease.operation_id) if replaces else ()
+    told = told_apart(group, known, reread(group.facts, known, curated))
     new = Group(told.group.done, group.vectors[told.is_new], group.model)
     facts = [fact for fact, is_new in zip(told.group.facts, told.is_new, strict=True) if is_new]
     now = clock.now()
     await units.add(connection, bank, audience, facts, now)
     await mentions.add(connection, bank, audience, told.mentions)
-    named = await write_names(connection, claim, [_named(one) for one in new.done], now)
-    made = await _links(connection, claim, new, facts)
+    named = await write_names(connection, bank, audience, [_named(one) for one in new.done], now)
+    ends = [(fact.id, fact.fact_type) for fact in facts]
+    near = await semantic_links(connection, bank, audience, new.model, ends, new.vectors)
     await units.add_vectors(connection, bank, audience, new.model, facts, new.vectors)
-    linked = await links.add(connection, bank, made)
+    linked = await links.add(connection, bank, [*near, *_causes(new.done)])
     dropped: Counter[str] = Counter()
     for done in new.done:
         dropped.update(done.extraction.dropped)
@@ -170,8 +178,11 @@ async def write(connection: Connection, claim: Claim, group: Group, *, keep_text
     return Written(len(new.done), len(facts), len(told.mentions), named, linked, dict(dropped))
 
 
-def told_apart(group: Group, known: Mapping[int, Home]) -> Sorted:
-    """Return which facts of a group are new. `known`: stored facts that say the same, by place among the group's facts.
+def told_apart(
+    group: Group, known: Mapping[int, Home], curated: Mapping[int, Curated] = NOTHING_CURATED
+) -> Sorted:
+    """Return which facts of a group are new. `known`: stored facts that say the same, by place among the group's facts;
+    `curated`: what people have made of a fact that was read before.
 
     What a chunk says twice is one fact; what two chunks say is one fact and a mention.
     """
@@ -181,15 +192,22 @@ def told_apart(group: Group, known: Mapping[int, Home]) -> Sorted:
     done: list[Done] = []
     for one in group.done:
         facts: list[NewUnit] = []
-        for fact in one.facts:
-            key = _said(fact)
-            home = homes.get(key) or known.get(len(is_new))
-            is_new.append(home is None)
-            home = homes[key] = home or Home(fact.id, fact.chunk)
+        names = list(one.names)
+        for index, fact in enumerate(one.facts):
+            corrected = curated.get(len(is_new))
+            if corrected:
+                home = Home(corrected.unit, corrected.chunk)
+                names[index] = () if corrected.names_own else names[index]
+                is_new.append(False)
+            else:
+                key = _said(fact)
+                found = homes.get(key) or known.get(len(is_new))
+                is_new.append(found is None)
+                home = homes[key] = found or Home(fact.id, fact.chunk)
             facts.append(replace(fact, id=home.unit))
             if home.chunk != fact.chunk:
                 said.setdefault((home.unit, fact.chunk), _mention(home.unit, fact))
-        done.append(replace(one, facts=tuple(facts)))
+        done.append(replace(one, facts=tuple(facts), names=tuple(names)))
     return Sorted(replace(group, done=done), np.array(is_new, bool), list(said.values()))
 
 
@@ -239,30 +257,35 @@ def _taken(about: About, fact: Fact) -> dict[str, Any]:
 def _named(one: Done) -> Named:
     """Return the names of the facts of a chunk."""
     units = [(unit.id, names) for unit, names in zip(one.facts, one.names, strict=True)]
-    return Named(one.chunk, units)
+    chunk = one.chunk
+    return Named(chunk.id, chunk.document, chunk.text, not chunk.about.resolve_entities, units)
 
 
-async def _links(
-    connection: Connection, claim: Claim, group: Group, facts: Sequence[NewUnit]
+async def semantic_links(
+    connection: Connection,
+    bank: int,
+    audience: int,
+    model: int,
+    facts: Sequence[tuple[UUID, str]],
+    vectors: np.ndarray,
 ) -> list[links.Link]:
-    """Return the links of new facts: to what is near in meaning, and to their causes."""
+    """Return the links of facts (id, type) to what is near in meaning; their vectors (n, d) are not stored yet."""
     stored = await units.newest_vectors(
-        connection, claim.bank, claim.audience_id, group.model, group.vectors.shape[1], neighbours.WINDOW
+        connection, bank, audience, model, vectors.shape[1], neighbours.WINDOW
     )
-    found = neighbours.near(group.vectors, stored.vectors)
+    found = neighbours.near(vectors, stored.vectors)
     rows = neighbours.targets(found)
     address = {row: (int(stored.documents[row]), int(stored.positions[row])) for row in rows}
-    at = await units.at(connection, claim.bank, claim.audience_id, list(address.values()))
+    at = await units.at(connection, bank, audience, list(address.values()))
     made: list[links.Link] = []
     counts: dict[int, int] = defaultdict(int)
     for one in found:
-        fact = facts[one.source]
-        near = facts[one.target] if one.in_batch else None
-        target = (near.id, near.fact_type) if near else at.get(address[one.target])
-        if target and target[1] == fact.fact_type and counts[one.source] < neighbours.LINKS:
+        id_, kind = facts[one.source]
+        target = facts[one.target] if one.in_batch else at.get(address[one.target])
+        if target and target[1] == kind and counts[one.source] < neighbours.LINKS:
             counts[one.source] += 1
-            made.append(links.Link(fact.id, target[0], links.SEMANTIC, one.cosine))
-    return made + _causes(group.done)
+            made.append(links.Link(id_, target[0], links.SEMANTIC, one.cosine))
+    return made
 
 
 def _causes(done: Sequence[Done]) -> list[links.Link]:

@@ -200,10 +200,11 @@ async def replace(connection: Connection, operation: UUID, ids: Sequence[UUID]) 
 async def retire(connection: Connection, bank: int, operation: UUID) -> tuple[dict[int, int], int]:
     """Delete what an operation has replaced, as `delete` does; what it could not extract anew stays.
 
-    A chunk that lost some facts takes over those of the one in whose place it stands. Returns how many facts went, by
-    document, and how many replaced chunks stay.
+    A chunk that lost some facts takes over those of the one in whose place it stands; any, what people have changed of
+    it. Returns how many facts went, by document, and how many replaced chunks stay.
     """
-    await execute(connection, "chunks.inherit", {"operation": operation})
+    for step in ("inherit", "redescribe"):
+        await execute(connection, f"chunks.{step}", {"operation": operation})
     rows = await fetch_all(connection, "chunks.replaced", {"operation": operation})
     going = [row["id"] for row in rows if row["goes"]]
     return await delete(connection, bank, going), len(rows) - len(going)

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memorybank.audience import Viewer
-from memorybank.storage import history, listings, mentions
+from memorybank.storage import entities, history, listings, mentions
 from memorybank.storage.queries import Connection, execute, fetch_all
 
 
@@ -19,9 +19,11 @@ async def clear(connection: Connection, bank: int, viewer: Viewer, now: datetime
     asked = {"bank": bank, "fact": None, **viewer.parameters()}
     await mentions.alone(connection, bank)
     documents = await _documents(connection, asked)
+    named = await fetch_all(connection, "clearing.named", asked)
     deleted = await execute(connection, "clearing.observations", asked)
     for step in ("passes", "facts"):
         await execute(connection, f"clearing.{step}", asked)
+    await entities.prune(connection, bank, [row["entity"] for row in named])
     await _tell(connection, documents, now)
     return deleted
 
@@ -35,7 +37,9 @@ async def clear_of(connection: Connection, bank: int, fact: UUID, viewer: Viewer
     await mentions.alone(connection, bank)
     await listings.get_memory(connection, bank, viewer, fact)
     documents = await _documents(connection, asked)
+    named = await entities.of_units(connection, [fact])
     deleted = await execute(connection, "clearing.of_fact", asked)
+    await entities.prune(connection, bank, named)
     await _tell(connection, documents, now)
     return deleted
 

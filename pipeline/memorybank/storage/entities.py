@@ -67,13 +67,13 @@ class Near:
 
 @dataclass(frozen=True)
 class Said:
-    """A chunk says that a unit names an entity by a key.
+    """A chunk, or who corrects it (None), says that a unit names an entity by a key.
 
     `leaf` is the entity itself, `root` what people merged it into.
     """
 
     unit: UUID
-    chunk: UUID
+    chunk: UUID | None
     key: str
     leaf: Identity
     root: Identity
@@ -124,6 +124,17 @@ async def of_chunks(connection: Connection, chunks: Sequence[UUID]) -> list[UUID
     """Return the entities that facts that these chunks say mention."""
     rows = await fetch_all(connection, "entities.of_chunks", {"chunks": list(chunks)})
     return [row["entity"] for row in rows]
+
+
+async def of_units(connection: Connection, units: Sequence[UUID]) -> list[UUID]:
+    """Return the entities that these units, and what stands on them, mention."""
+    rows = await fetch_all(connection, "entities.of_units", {"units": list(units)})
+    return [row["entity"] for row in rows]
+
+
+async def keep(connection: Connection, unit: UUID, entities: Sequence[UUID]) -> None:
+    """Let a unit mention no other entities than these, whatever its chunks say."""
+    await execute(connection, "entities.keep", {"unit": unit, "entities": list(entities)})
 
 
 async def ensure(

@@ -31,6 +31,21 @@ class Home:
 
 
 @dataclass(frozen=True)
+class Curated:
+    """A fact that people have corrected or invalidated, as it was read, in a chunk that is read again.
+
+    `names_own`: what it names is theirs to say, not the text's.
+    """
+
+    unit: UUID
+    chunk: UUID
+    document: int
+    statement: bytes
+    text: str
+    names_own: bool
+
+
+@dataclass(frozen=True)
 class Mention:
     """A stored fact, said again: `place` in that chunk."""
 
@@ -85,6 +100,12 @@ async def same(
     return {row["place"]: Home(row["id"], row["chunk"]) for row in rows}
 
 
+async def curated(connection: Connection, operation: UUID) -> list[Curated]:
+    """Return what people have corrected or invalidated in the chunks that an operation replaces; under `beside`."""
+    rows = await fetch_all(connection, "mentions.curated", {"operation": operation})
+    return [Curated(**row | {"statement": bytes(row["statement"])}) for row in rows]
+
+
 async def add(connection: Connection, bank: int, audience_id: int, mentions: Sequence[Mention]) -> None:
     """Store mentions; each counts for its fact."""
     records = [
@@ -124,7 +145,7 @@ async def _part(connection: Connection, ids: Sequence[UUID]) -> None:
         "chunks": [row["chunk"] for row in shared],
         "copies": [new_id() for _ in shared],
     }
-    copies = ("units", "postings", "vectors", "links")
+    copies = ("units", "postings", "vectors", "names", "links")
     for step in (
         *(f"copy_{table}" for table in copies),
         "delete_homes",

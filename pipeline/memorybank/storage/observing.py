@@ -176,8 +176,7 @@ class _Writing:
             await self._do("keep_versions", ids=list(said), reasons=reasons)
             await self._do("trim_versions", ids=list(said), kept=VERSIONS)
             await self._do("say", ids=list(said), texts=[text for text, _ in said.values()])
-            for step in ("unpost", "unembed"):
-                await self._do(step, ids=list(said))
+            await units.unindex(self.connection, self.shelf.bank, list(said))
         pairs = [(change.observation, gone) for change in changes for gone in change.gone]
         if pairs:
             heirs, gone = zip(*pairs, strict=True)

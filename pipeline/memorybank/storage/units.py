@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from memorybank.storage import copying, packed
 from memorybank.storage.found import TYPE_BITS
-from memorybank.storage.queries import Connection, fetch_all, load
+from memorybank.storage.queries import Connection, execute, fetch_all, load
 from memorybank.text.traits import Form
 
 #: Places that a chunk has for its facts: the address of a unit is its chunk's ordinal times this, plus its index.
@@ -121,6 +121,12 @@ async def add_vectors(
     rows["text_hash"] = np.frombuffer(b"".join(unit.text_hash for unit in units), _TEXT_HASH)
     rows["vector"] = copying.halfvec_bytes(vectors)
     await copying.copy_rows(connection, "units.copy_vectors", [rows])
+
+
+async def unindex(connection: Connection, bank: int, ids: Sequence[UUID]) -> None:
+    """Delete the search rows of units, whose text has changed."""
+    for step in ("unpost", "unembed"):
+        await execute(connection, f"units.{step}", {"bank": bank, "ids": list(ids)})
 
 
 async def known_vectors(

@@ -10,12 +10,14 @@ from memorybank import clock, rounds
 from memorybank.audience import Viewer
 from memorybank.liveness import Worker
 from memorybank.llm.retry import Patience
-from memorybank.model import Bank, RetainItem
+from memorybank.model import Bank, EntityInput, RetainItem, UnitStatus
 from memorybank.operations import Kind, Status
+from memorybank.retain.curating import Curate
+from memorybank.retain.editing import Edit
 from memorybank.retain.extraction import Asking
 from memorybank.retain.extractors import extractor_for
 from memorybank.retain.stage import Retain, Submitted
-from memorybank.settings import Settings
+from memorybank.settings import Settings, resolve_bank
 from memorybank.storage import banks, documents, listings, operations
 from memorybank.storage.operations import OperationRecord
 from memorybank.storage.pool import Database
@@ -77,6 +79,24 @@ class World:
         for child in submitted.children:
             await self.work(child)
         return await self.operation(submitted.operation_id)
+
+    async def edit(
+        self,
+        fact: UUID,
+        *,
+        names: Sequence[str] | None = None,
+        exact: bool = False,
+        status: UnitStatus | None = None,
+        reason: str | None = None,
+        viewer: Viewer | None = None,
+        **fields: Any,
+    ) -> None:
+        """Change a fact as a person does."""
+        given = None if names is None else tuple(map(EntityInput, names))
+        curate = Curate(self.database, self.embedder, self.settings)
+        config = resolve_bank(self.settings.bank, self.bank.config)
+        edit = Edit(fields, given, not exact, status, reason)
+        await curate(self.bank, config, fact, edit, viewer or Viewer.operator())
 
     async def history(self, document_id: str) -> list[tuple[str, int, int]]:
         """What was done to a document, the oldest first: the act, facts added and removed."""

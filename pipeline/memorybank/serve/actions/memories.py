@@ -10,6 +10,8 @@ from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
 from memorybank.model import FactType, UnitStatus, chunk_id
 from memorybank.serve.actions.translate import (
+    STATES,
+    edit,
     recall_query,
     recall_response,
     reflect_query,
@@ -26,6 +28,7 @@ from memorybank.serve.http.schemas.memories import (
     MemoryUnitResponse,
     RetainRequest,
     RetainResponse,
+    UpdateMemoryRequest,
 )
 from memorybank.serve.http.schemas.observations import SourceMemory
 from memorybank.serve.http.schemas.recall import (
@@ -38,8 +41,6 @@ from memorybank.serve.http.schemas.wire import DeleteResponse, stamp
 from memorybank.storage import listings, observations
 from memorybank.storage.queries import Row
 
-#: The contract's words for a memory's state, and ours.
-STATES = {"valid": UnitStatus.ACTIVE, "invalidated": UnitStatus.INVALIDATED}
 CONSOLIDATION_STATES = ("failed", "pending", "done")
 
 
@@ -102,7 +103,24 @@ async def list_memories(
 @call("GET", BANK + "/memories/{memory_id}")
 async def get_memory(memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str) -> MemoryUnitResponse:
     """Return one memory."""
+    return await _memory(memory, viewer, bank_id, uuid_of(memory_id, "memory_id"))
+
+
+@call("PATCH", BANK + "/memories/{memory_id}", command="edit")
+async def update_memory(
+    memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str, body: UpdateMemoryRequest
+) -> MemoryUnitResponse:
+    """Correct a fact, or take it out of recall (state invalidated) and back (valid); return it as it is now.
+
+    What was learned from it goes, and is learned anew from what it says now. A correction stays when the text is read
+    again.
+    """
     unit = uuid_of(memory_id, "memory_id")
+    await memory.edit(bank_id, unit, edit(body), viewer)
+    return await _memory(memory, viewer, bank_id, unit)
+
+
+async def _memory(memory: MemoryBank, viewer: Viewer, bank_id: str, unit: UUID) -> MemoryUnitResponse:
     async with memory.reading(bank_id) as (connection, bank):
         row = await listings.get_memory(connection, bank.id, viewer, unit)
         sources = await observations.sources(connection, unit, viewer)

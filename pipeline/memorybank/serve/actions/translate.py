@@ -7,23 +7,50 @@ from typing import Any
 from uuid import UUID
 
 from memorybank import clock
-from memorybank.errors import BadRequest
-from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage
+from memorybank.errors import BadRequest, InvalidInput
+from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage, UnitStatus
 from memorybank.recall.query import Include, MinScores, RecallQuery, Window
 from memorybank.recall.run import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery, Scope
+from memorybank.retain.editing import Edit
 from memorybank.serve.http.schemas import recall as wire
 from memorybank.serve.http.schemas import wire as shared
-from memorybank.serve.http.schemas.memories import UNSET, AboutItem, MemoryItem, RetainRequest
+from memorybank.serve.http.schemas.memories import (
+    UNSET,
+    AboutItem,
+    MemoryItem,
+    RetainRequest,
+    UpdateMemoryRequest,
+)
 from memorybank.serve.http.schemas.preview import DryRunExtractRequest
 from memorybank.serve.http.schemas.wire import stamp
 from memorybank.tags import TagGroup, parse_groups
 from memorybank.timeline import parse_stamp
 
+#: The contract's words for a memory's state, and ours.
+STATES = {"valid": UnitStatus.ACTIVE, "invalidated": UnitStatus.INVALIDATED}
+#: What of a fact may be corrected, by its field.
+WORDS, TIMES = {"text", "context", "fact_type"}, {"occurred_start", "occurred_end", "mentioned_at"}
+
 
 def retain_items(body: RetainRequest) -> list[RetainItem]:
     """Return the items of a request, the request's tags added to each."""
     return [_retain_item(item, body.document_tags or ()) for item in body.items]
+
+
+def edit(body: UpdateMemoryRequest) -> Edit:
+    """Return what is wanted of a fact; raises InvalidInput where nothing is."""
+    said = body.model_dump(include=WORDS, exclude_none=True)
+    times = body.model_dump(include=TIMES, exclude_none=True)
+    if not said and not times and body.entities is None and body.state is None:
+        raise InvalidInput("say what is to be changed: a field of the fact, or its state", loc=("body",))
+    return Edit(
+        said | {name: None if at == UNSET else at for name, at in times.items()},
+        None if body.entities is None else tuple(map(EntityInput, body.entities)),
+        body.resolve_entities,
+        STATES[body.state] if body.state else None,
+        body.reason,
+    )
 
 
 def dry_run_item(body: DryRunExtractRequest) -> RetainItem:

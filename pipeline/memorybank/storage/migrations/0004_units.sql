@@ -39,7 +39,11 @@ CREATE TABLE memory_unit (
     source_kind             text,
     source_ref              text,
     source_place            uuid,
-    corrected               boolean NOT NULL DEFAULT false,
+    -- The fields that people have set; they stay when the fact moves to another document, or its text is read again.
+    corrected               text[] NOT NULL DEFAULT '{}',
+    -- What was read, where people have changed it: by this it is known when the same text is read again.
+    read_text               text,
+    read_statement          bytea,
     proof_count             integer NOT NULL DEFAULT 1,
     consolidated_at         timestamptz,
     consolidation_failed_at timestamptz,
@@ -77,6 +81,11 @@ RETURN CASE
     WHEN unit.consolidated_at IS NOT NULL OR unit.fact_type = 'observation' THEN 'done'
     ELSE 'pending'
 END;
+
+-- Whether people have had a hand in a fact: it is not taken for unsaid or new when its text is read again.
+CREATE FUNCTION is_curated(unit memory_unit) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN unit.corrected <> '{}' OR unit.status <> 'active';
 
 CREATE TABLE unit_link (
     source uuid NOT NULL REFERENCES memory_unit ON DELETE CASCADE,

@@ -44,7 +44,9 @@ CREATE FUNCTION rehome(leaving uuid[]) RETURNS void LANGUAGE sql AS $$
     )
     UPDATE memory_unit u
     SET document = heir.document, document_number = heir.document, position = heir.position, chunk = heir.chunk,
-        context = heir.context, mentioned_at = heir.mentioned_at, mentioned_at_assumed = heir.mentioned_at_assumed
+        context = CASE WHEN 'context' = ANY(u.corrected) THEN u.context ELSE heir.context END,
+        mentioned_at = CASE WHEN 'mentioned_at' = ANY(u.corrected) THEN u.mentioned_at ELSE heir.mentioned_at END,
+        mentioned_at_assumed = heir.mentioned_at_assumed AND 'mentioned_at' <> ALL(u.corrected)
     FROM heir WHERE u.id = heir.unit
 $$;
 

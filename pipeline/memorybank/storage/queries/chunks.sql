@@ -43,7 +43,8 @@ WHERE u.chunk = m.id
 UPDATE memory_unit u
 SET tags = (SELECT coalesce(array_agg(DISTINCT tag COLLATE "C"), '{}')
             FROM unnest(array(SELECT unnest(u.tags) EXCEPT SELECT unnest(c.tags)) || %(tags)s::text[]) AS tag),
-    metadata = %(metadata)s, observation_scopes = %(observation_scopes)s, context = %(context)s, updated_at = %(now)s
+    metadata = %(metadata)s, observation_scopes = %(observation_scopes)s, updated_at = %(now)s,
+    context = CASE WHEN 'context' = ANY(u.corrected) THEN u.context ELSE %(context)s END
 FROM chunk c
 WHERE c.id = %(id)s AND u.chunk = c.id
 
@@ -113,13 +114,13 @@ GROUP BY c.id
 -- name: inherit
 -- audience: the holder of a lease moves facts between chunks of its own operation
 -- Chunks that lost some facts take over those of the replaced chunks of the same text which they did not say again, at
--- the free places behind their own.
+-- the free places behind their own; those that lost none, what people have corrected or invalidated.
 WITH pair AS (
-    SELECT DISTINCT ON (c.id) c.id AS old, n.id AS new, n.ordinal
+    SELECT DISTINCT ON (c.id) c.id AS old, n.id AS new, n.ordinal, n.error IS NOT NULL AS in_part
     FROM chunk c
     JOIN chunk n ON n.document = c.document AND n.operation = c.operation AND n.content_hash = c.content_hash
-    WHERE c.operation = %(operation)s AND c.state = 'replaced' AND n.state = 'extracted' AND n.error IS NOT NULL
-    ORDER BY c.id, n.ordinal
+    WHERE c.operation = %(operation)s AND c.state = 'replaced' AND n.state = 'extracted'
+    ORDER BY c.id, n.error IS NULL, n.ordinal
 ), said AS (
     SELECT p.old AS chunk, u.id AS unit, u.position %% 1024 AS place, true AS home
     FROM memory_unit u JOIN (SELECT old FROM pair UNION SELECT new FROM pair) AS p ON p.old = u.chunk
@@ -129,7 +130,8 @@ WITH pair AS (
 ), unsaid AS (
     SELECT DISTINCT ON (p.new, s.unit) p.old, p.new, p.ordinal, s.unit, s.place
     FROM pair p JOIN said s ON s.chunk = p.old
-    WHERE NOT EXISTS (SELECT 1 FROM said n WHERE n.chunk = p.new AND n.unit = s.unit)
+    WHERE (p.in_part OR EXISTS (SELECT 1 FROM memory_unit u WHERE u.id = s.unit AND is_curated(u)))
+      AND NOT EXISTS (SELECT 1 FROM said n WHERE n.chunk = p.new AND n.unit = s.unit)
     ORDER BY p.new, s.unit, s.home DESC
 ), placed AS (
     SELECT u.old, u.new, u.ordinal, u.unit,
@@ -144,6 +146,22 @@ WITH pair AS (
 )
 UPDATE memory_unit u SET chunk = p.new, position = p.ordinal * 1024 + p.place
 FROM placed p WHERE u.id = p.unit AND u.chunk = p.old AND p.place < 1024
+
+-- name: redescribe
+-- audience: the holder of a lease moves facts between chunks of its own operation
+-- What people have corrected or invalidated, and what only this operation says, takes from the new chunk what it took from
+-- the replaced one.
+UPDATE memory_unit u
+SET tags = (SELECT coalesce(array_agg(DISTINCT tag COLLATE "C"), '{}')
+            FROM unnest(array(SELECT unnest(u.tags) EXCEPT SELECT unnest(c.tags)) || n.tags) AS tag),
+    metadata = n.metadata, observation_scopes = n.observation_scopes
+FROM chunk c, unit_mention m, chunk n
+WHERE c.operation = %(operation)s AND c.state = 'replaced' AND u.chunk = c.id AND is_curated(u)
+  AND m.unit = u.id AND n.id = m.chunk AND n.operation = c.operation AND n.state = 'extracted'
+  AND (NOT (c.tags @> n.tags AND c.tags <@ n.tags) OR c.metadata <> n.metadata
+       OR c.observation_scopes IS DISTINCT FROM n.observation_scopes)
+  AND NOT EXISTS (SELECT 1 FROM unit_mention o JOIN chunk other ON other.id = o.chunk
+                  WHERE o.unit = u.id AND other.operation IS DISTINCT FROM c.operation)
 
 -- name: pending
 -- audience: the holder of a lease reads the chunks of its own operation

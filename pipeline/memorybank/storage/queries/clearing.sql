@@ -14,6 +14,16 @@ WHERE asked.bank = %(bank)s AND (%(fact)s::uuid IS NULL OR asked.source = %(fact
   AND (%(sees_all)s OR asked.audience_id = ANY(%(audiences)s::bigint[]))
 ORDER BY f.document
 
+-- name: named
+-- What observations name that their facts no longer do.
+SELECT DISTINCT ue.entity
+FROM memory_unit u JOIN unit_entity ue ON ue.unit = u.id
+WHERE u.bank = %(bank)s AND u.fact_type = 'observation'
+  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+  AND NOT EXISTS (SELECT 1 FROM observation_source s JOIN unit_entity f ON f.unit = s.source
+                  WHERE s.observation = u.id AND f.entity = ue.entity
+                    AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[])))
+
 -- name: observations
 -- Search rows and what they stood on go by foreign key.
 DELETE FROM memory_unit u

@@ -70,6 +70,14 @@ FROM (SELECT u.id AS unit FROM memory_unit u WHERE u.chunk = ANY(%(chunks)s::uui
 LEFT JOIN observation_source s ON s.source = said.unit
 JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
 
+-- name: of_units
+-- audience: the caller has found these units under the viewer, and changes them
+-- Names in units and in what stands on them, for pruning.
+SELECT DISTINCT ue.entity
+FROM unnest(%(units)s::uuid[]) AS asked (id)
+LEFT JOIN observation_source s ON s.source = asked.id
+JOIN unit_entity ue ON ue.unit IN (asked.id, s.observation)
+
 -- name: hold
 -- Entities that exist, kept from being pruned, locked in key order: others of the same names too, for they are few.
 SELECT e.id, e.key, e.sense, e.is_label
@@ -108,6 +116,15 @@ ORDER BY n.key, n.entity
 ON CONFLICT (bank, audience_id, key, entity) DO UPDATE SET
     rule = CASE WHEN excluded.rule = 'alias' AND entity_name.rule <> 'own' THEN 'alias' ELSE entity_name.rule END,
     kind = CASE WHEN entity_name.kind = '' THEN excluded.kind ELSE entity_name.kind END
+
+-- name: keep
+-- audience: the caller has found this unit under the viewer, and changes it
+-- Of what a unit names, by whatever chunk, only these are left, and no chunk's: people say so.
+WITH gone AS (DELETE FROM unit_entity WHERE unit = %(unit)s RETURNING *)
+INSERT INTO unit_entity (unit, entity, bank, keys, via)
+SELECT DISTINCT ON (gone.entity) gone.unit, gone.entity, gone.bank, gone.keys, gone.via
+FROM gone WHERE gone.entity = ANY(%(entities)s::uuid[])
+ORDER BY gone.entity, gone.keys NULLS FIRST
 
 -- name: move
 -- audience: a longer form of a name was found in a document that the lease writes

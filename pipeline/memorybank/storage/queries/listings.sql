@@ -158,12 +158,12 @@ WHERE u.bank = %(bank)s AND u.status = 'active'
 GROUP BY u.fact_type
 
 -- name: count_links
--- Links of which both ends are visible.
+-- Links of which both ends are visible and active.
 SELECT l.kind, count(*) AS links
 FROM unit_link l
 JOIN memory_unit a ON a.id = l.source
 JOIN memory_unit b ON b.id = l.target
-WHERE l.bank = %(bank)s
+WHERE l.bank = %(bank)s AND a.status = 'active' AND b.status = 'active'
   AND (%(sees_all)s OR a.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(sees_all)s OR b.audience_id = ANY(%(audiences)s::bigint[]))
 GROUP BY l.kind

@@ -34,6 +34,20 @@ CROSS JOIN LATERAL (
     ORDER BY u.id LIMIT 1
 ) AS held
 
+-- name: curated
+-- audience: the holder of a lease reads what its own operation replaces
+-- Facts that people have corrected or invalidated in the chunks which an operation replaces, as they were read.
+SELECT u.id AS unit, said.chunk, said.document, coalesce(u.read_statement, u.statement) AS statement,
+       coalesce(u.read_text, u.text) AS text, u.corrected && ARRAY['text', 'entities'] AS names_own
+FROM (SELECT u.id, c.id AS chunk, c.document FROM chunk c JOIN memory_unit u ON u.chunk = c.id
+      WHERE c.operation = %(operation)s AND c.state = 'replaced'
+      UNION
+      SELECT m.unit, c.id, c.document FROM chunk c JOIN unit_mention m ON m.chunk = c.id
+      WHERE c.operation = %(operation)s AND c.state = 'replaced') AS said
+JOIN memory_unit u ON u.id = said.id
+WHERE is_curated(u)
+ORDER BY u.id
+
 -- name: copy
 -- audience: rows are only added, for facts of the audience of a claim
 -- What was said again.
@@ -81,7 +95,9 @@ JOIN unit_mention m ON m.unit = asked.unit AND m.chunk = asked.chunk
 JOIN chunk c ON c.id = asked.chunk
 CROSS JOIN LATERAL jsonb_populate_record(u, jsonb_build_object(
     'id', asked.copy, 'document', c.document, 'document_number', c.document, 'position', c.ordinal * 1024 + m.place,
-    'chunk', c.id, 'context', m.context, 'mentioned_at', m.mentioned_at, 'mentioned_at_assumed', m.mentioned_at_assumed,
+    'chunk', c.id, 'context', CASE WHEN 'context' = ANY(u.corrected) THEN u.context ELSE m.context END,
+    'mentioned_at', CASE WHEN 'mentioned_at' = ANY(u.corrected) THEN u.mentioned_at ELSE m.mentioned_at END,
+    'mentioned_at_assumed', m.mentioned_at_assumed AND 'mentioned_at' <> ALL(u.corrected),
     'consolidated_at', NULL, 'consolidation_failed_at', NULL
 )) AS made
 
@@ -111,6 +127,13 @@ JOIN embedding e ON e.bank = u.bank AND e.document = u.document_number AND e.pos
 UPDATE unit_entity ue SET unit = asked.copy
 FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
 WHERE ue.unit = asked.unit AND ue.chunk = ANY(%(ids)s::uuid[])
+
+-- name: copy_names
+-- What people have said that they name.
+INSERT INTO unit_entity (unit, entity, bank, keys, via)
+SELECT asked.copy, ue.entity, ue.bank, ue.keys, ue.via
+FROM unnest(%(units)s::uuid[], %(copies)s::uuid[]) AS asked (unit, copy)
+JOIN unit_entity ue ON ue.unit = asked.unit AND ue.chunk IS NULL
 
 -- name: copy_links
 -- What they are linked to, and what is linked to them.

@@ -113,18 +113,6 @@ FROM (SELECT DISTINCT s.observation AS unit, ue.entity, way.key, way.via, way.ke
       WHERE s.observation = ANY(%(ids)s::uuid[])) AS named
 GROUP BY named.unit, named.entity
 
--- name: unpost
--- audience: observations that the holder of a lease has locked
--- Terms of texts that changed.
-DELETE FROM posting p USING memory_unit u
-WHERE u.id = ANY(%(ids)s::uuid[]) AND p.bank = %(bank)s AND p.document = u.document_number AND p.position = u.position
-
--- name: unembed
--- audience: observations that the holder of a lease has locked
--- Vectors of texts that changed.
-DELETE FROM embedding e USING memory_unit u
-WHERE u.id = ANY(%(ids)s::uuid[]) AND e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
-
 -- name: addresses
 -- audience: observations that the holder of a lease has locked
 -- Where observations stand.

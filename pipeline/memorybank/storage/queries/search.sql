@@ -251,9 +251,15 @@ WHERE f.status = 'active'
 ORDER BY asked.observation, f.id DESC
 
 -- name: chunks
--- The texts that these units were drawn from, as far as they are kept.
+-- The texts that these units were drawn from, as far as they are kept: not those that say what was invalidated.
 SELECT c.id, c.text, c.ordinal, d.id AS document_id
 FROM chunk c JOIN document d ON d.number = c.document
 WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL
   AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
+  AND NOT EXISTS (SELECT 1 FROM memory_unit u
+                  WHERE u.chunk = c.id AND u.status = 'invalidated'
+                    AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])))
+  AND NOT EXISTS (SELECT 1 FROM unit_mention m JOIN memory_unit u ON u.id = m.unit
+                  WHERE m.chunk = c.id AND m.audience_id = u.audience_id AND u.status = 'invalidated'
+                    AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])))

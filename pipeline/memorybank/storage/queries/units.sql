@@ -15,6 +15,18 @@ COPY posting (bank, term, document, position, audience_id, tf, length) FROM STDI
 -- The vectors of new facts.
 COPY embedding (bank, document, position, audience_id, model, speaker, traits, text_hash, vector) FROM STDIN (FORMAT BINARY)
 
+-- name: unpost
+-- audience: the caller has locked these units
+-- Terms of units whose text changed.
+DELETE FROM posting p USING memory_unit u
+WHERE u.id = ANY(%(ids)s::uuid[]) AND p.bank = %(bank)s AND p.document = u.document_number AND p.position = u.position
+
+-- name: unembed
+-- audience: the caller has locked these units
+-- Vectors of units whose text changed.
+DELETE FROM embedding e USING memory_unit u
+WHERE u.id = ANY(%(ids)s::uuid[]) AND e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
+
 -- name: known_vectors
 -- audience: a vector is looked up by the hash of a text that the asker holds; it says nothing of who else holds it
 -- What the same texts were turned into before.

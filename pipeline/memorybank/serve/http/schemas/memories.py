@@ -1,7 +1,7 @@
 """Retain, and the memories themselves."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -115,6 +115,35 @@ class MemoriesQuery(TaggedQuery):
     state: str | None = None
     document_id: str | None = None
     entity_id: str | None = None
+
+
+def _moment(value: Any) -> Any:
+    """Return a time in UTC, or the caller's word for none; raises ValueError for anything else."""
+    if value is None:
+        return None
+    found = _timestamp(value)
+    return found.astimezone(UTC) if isinstance(found, datetime) else UNSET
+
+
+Moment = Annotated[datetime | str | None, BeforeValidator(_moment)]
+
+
+class UpdateMemoryRequest(WireRequest):
+    """What a fact shall say from now on; what is left out, or null, stays. An empty date, or "unset", is none.
+
+    `state` "invalidated" takes a fact out of recall, for a `reason`; "valid" restores it.
+    """
+
+    text: str | None = None
+    context: str | None = None
+    occurred_start: Moment = None
+    occurred_end: Moment = None
+    mentioned_at: Moment = None
+    fact_type: Literal["world", "experience"] | None = None
+    entities: list[str] | None = None
+    resolve_entities: bool = True
+    state: Literal["valid", "invalidated"] | None = None
+    reason: str | None = None
 
 
 class ClearQuery(BaseModel):
