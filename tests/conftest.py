@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +19,8 @@ from memorybank.storage.pool import Database
 
 #: A server of your own for the tests (its role must be allowed to create databases); else an embedded one is started.
 SERVER_VARIABLE = "MEMORYBANK_TEST_POSTGRES"
+#: Longest wait for autovacuum to leave a database that is to be dropped.
+DROP_SECONDS = 30.0
 
 
 @pytest.fixture(scope="session")
@@ -78,5 +81,15 @@ def _create(server: str, name: str, template: str) -> None:
 
 
 def _drop(server: str, name: str) -> None:
+    """Drop a database; autovacuum, which only a superuser may end, is waited for."""
+    drop = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
+    until = time.monotonic() + DROP_SECONDS
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        while True:
+            try:
+                connection.execute(drop)
+                return
+            except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ObjectInUse):
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
