@@ -1,5 +1,6 @@
 """Bad input on every call: the documented status and a message that names the field; never a 500, nothing stored."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -220,13 +221,20 @@ def test_a_bank_id_that_cannot_be_stored_is_refused_everywhere(http: httpx.Clien
         "dry_run_extract_memories": {"content": "x"},
         "merge_entity": {"names": ["x"]},
         "update_memory": {"text": "x"},
+        "create_mental_model": {"name": "x", "source_query": "x"},
+        "update_mental_model": {"name": "x"},
+        "create_knowledge_folder": {"name": "x"},
+        "create_knowledge_page": {"name": "x", "source_query": "x"},
+        "update_knowledge_node": {"name": "x"},
     }
     body = bodies.get(name, {"query": "who"} if method in ("POST", "PUT", "PATCH") else ...)
-    ids = dict.fromkeys(("memory_id", "entity_id", "operation_id", "document_id"), NOWHERE)
+    ids = dict.fromkeys(re.findall(r"{(\w+)}", template), NOWHERE)
     form: dict[str, Any] = {"files": {"files": ("a.txt", b"x")}, "data": {"request": "{}"}}
     options = form if name == "file_retain" else {}
     for bank_id in ("%00", "a%00b", "a%0Ab", "%09", "%20", "x" * 513, "%C2%85"):
-        path = template.format(bank_id=bank_id, **ids)
+        path = template.format(**ids | {"bank_id": bank_id}) + (
+            "?q=who" if name == "search_knowledge_base" else ""
+        )
         answer = request(http, method, path, ... if options else body, **options)
         assert places(answer) == ["path.bank_id"], answer.text
         assert "bank_id" in answer.json()["detail"][0]["msg"]

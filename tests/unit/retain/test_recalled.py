@@ -111,4 +111,5 @@ def test_more_tags_can_be_named_and_case_is_no_matter() -> None:
 def test_hostile_texts_cost_no_time(piece: str, closes: int) -> None:
     start = time.process_time()
     left_of(piece * 40_000 + " </memories>" * closes)
-    assert time.process_time() - start < 2
+    # Linear reading takes half a second, quadratic reading minutes: the limit only has to lie between them.
+    assert time.process_time() - start < 15
