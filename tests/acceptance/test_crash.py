@@ -17,7 +17,8 @@ from psycopg.rows import dict_row
 from memorybank.storage.embedded import EmbeddedServer
 from memorybank.storage.embedded_state import read_state
 from memorybank.testing.scripted_llm import ScriptedLLM
-from memorybank_eval import crash
+from memorybank_eval import crash, crash_consolidation
+from memorybank_eval.crash_site import site
 
 #: Twenty sessions; each is one chunk, so one call of the model, and two facts.
 SESSIONS = [
@@ -87,8 +88,8 @@ def test_20_kills_of_a_worker_lose_and_double_nothing(nursery: Nursery, tmp_path
     plans = crash.plans(crash.RUNS, quick=True)
 
     async def all_runs() -> tuple[list[crash.Kill], list[dict[str, Any]]]:
-        async with crash.site(tmp_path, nursery) as site:
-            return await crash.measure(site, plans), rows(tmp_path)
+        async with site(tmp_path, nursery, crash.SETTINGS) as at:
+            return await crash.measure(at, plans), rows(tmp_path)
 
     kills, banks = asyncio.run(all_runs())
     # `crash.strike` has compared the facts, and refused a kill that did not fall in the middle.
@@ -99,6 +100,22 @@ def test_20_kills_of_a_worker_lose_and_double_nothing(nursery: Nursery, tmp_path
     held = {row["bank_id"]: row for row in banks}
     for plan in plans:
         assert whole(held[crash.bank_of(plan)], crash.SESSIONS * plan.turns)
+
+
+def test_kills_in_a_consolidation_change_nothing_of_what_is_learned(nursery: Nursery, tmp_path: Path) -> None:
+    planned = crash_consolidation.moments(1, 2)
+
+    async def all_runs() -> tuple[list[dict[str, Any]], list[crash_consolidation.Run]]:
+        more = (crash_consolidation.SETTINGS, crash_consolidation.LATENCY)
+        async with site(tmp_path, nursery, *more) as at:
+            return await crash_consolidation.measure(at, planned, quick=True)
+
+    # `measure` has compared what the runs came to, and refused calls that were repeated without need.
+    expected, runs = asyncio.run(all_runs())
+    assert [len(run.kills) for run in runs] == [1, 2]
+    assert sum(row["proof_count"] for row in expected) == crash_consolidation.FACTS
+    assert {row["proof_count"] for row in expected} == {2, 3}
+    assert all(len(row["before"]) == row["proof_count"] - 1 for row in expected)
 
 
 def test_a_worker_stopped_past_its_lease_writes_nothing(

@@ -1,4 +1,4 @@
-"""What bad models say about observations, made of the right answer or of what was shown. Pure."""
+"""What other models say about observations, mostly bad ones, made of the right answer or of what was shown. Pure."""
 
 import json
 from collections.abc import Callable
@@ -67,6 +67,12 @@ def merge_everything(_content: str, body: Body) -> str:
     return _said([{"action": "merge", "observation": first, "others": others, "facts": facts}])
 
 
+def newest_words(content: str, body: Body) -> str:
+    """Decide rightly, and let every observation say what its newest fact says."""
+    said = {row["id"]: row["text"] for row in rows("new_facts", user_text(body))}
+    return _changed(content, lambda action: action | {"text": said[action["facts"][-1]]})
+
+
 #: Ways for a model to decide badly, by the name of the fault.
 BAD: dict[str, Callable[[str, Body], str]] = {
     "delete_everything": delete_everything,
@@ -77,6 +83,8 @@ BAD: dict[str, Callable[[str, Body], str]] = {
     "garbage": garbage,
     "unknown_actions": unknown_actions,
 }
+#: All ways to decide.
+WAYS = BAD | {"newest_words": newest_words}
 
 
 def _changed(content: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> str:

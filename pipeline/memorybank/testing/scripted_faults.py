@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memorybank.testing.scripted_answers import CONSOLIDATION, Body, Said, user_text, wanted
-from memorybank.testing.scripted_decisions import BAD
+from memorybank.testing.scripted_decisions import WAYS
 from memorybank.testing.scripted_gullible import obedient
 
 #: Words of JSON schema that some endpoints refuse.
@@ -204,7 +204,7 @@ _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
     "hang": lambda fault, said, body: Outcome(way="hang"),
     "drop": lambda fault, said, body: Outcome(way="drop"),
 }
-_SPECIAL |= {kind: lambda fault, said, body: _says(BAD[fault.kind](said.content, body)) for kind in BAD}
+_SPECIAL |= {kind: lambda fault, said, body: _says(WAYS[fault.kind](said.content, body)) for kind in WAYS}
 KINDS = frozenset({*_ERRORS, *_CONTENTS, *_SPECIAL})
 
 
@@ -223,7 +223,7 @@ def _decides(body: Body) -> bool:
 #: Faults that only some requests run into.
 _APPLIES: dict[str, Callable[[Body], bool]] = (
     dict.fromkeys(KINDS, _always)
-    | dict.fromkeys(BAD, _decides)
+    | dict.fromkeys(WAYS, _decides)
     | {
         "no_json_schema": lambda body: _format(body) == "json_schema",
         "ignores_schema": lambda body: _format(body) != "text",
