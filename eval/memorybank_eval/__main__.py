@@ -20,6 +20,7 @@ from memorybank_eval import (
     machine,
     malformed,
     million,
+    planted,
     prompts,
     report,
     retrieval,
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     fitting.add_command(commands)
     malformed.add_command(commands)
     million.add_command(commands)
+    planted.add_command(commands)
     prompts.add_command(commands)
     timeline.add_command(commands)
     return parser

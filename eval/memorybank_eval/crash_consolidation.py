@@ -19,7 +19,8 @@ from typing import Any
 
 from memorybank.errors import MemoryBankError
 from memorybank_eval.client import bank_path
-from memorybank_eval.crash_site import Site, as_program, site, until
+from memorybank_eval.crash_site import Site, site, until
+from memorybank_eval.nursery import Nursery
 
 BANK = "crash"
 RUNS, KILLS_OF_ONE = 50, 10
@@ -212,8 +213,8 @@ async def measure(
 async def run(runs: int | None, quick: bool, say: Callable[[str], object]) -> dict[str, Any]:
     """Return the figures of runs with one kill, and of one with many."""
     planned = moments(runs or RUNS, KILLS_OF_ONE)
-    with tempfile.TemporaryDirectory(prefix="memorybank-crash-") as home:
-        async with site(Path(home), as_program, SETTINGS, LATENCY) as at:
+    with tempfile.TemporaryDirectory(prefix="memorybank-crash-") as home, Nursery() as nursery:
+        async with site(Path(home), nursery, SETTINGS, LATENCY) as at:
             expected, done = await measure(at, planned, quick, say)
     each = [
         {"moments": [asdict(moment) for moment in kills], **asdict(run)}

@@ -1,6 +1,5 @@
 """Processes of an installation as the tests start, signal and count them; each installation has a home of its own."""
 
-import json
 import os
 import re
 import signal
@@ -15,10 +14,11 @@ from uuid import NAMESPACE_URL, uuid5
 import httpx
 import psutil
 
+from memorybank_eval.nursery import Forked
+
 T = TypeVar("T")
 
 MEMORYBANK = str(Path(sys.executable).with_name("memorybank"))
-NURSERY = Path(__file__).with_name("nursery.py")
 #: Times of workers that make deaths quick to see.
 QUICK = {
     "MEMORYBANK_WORKER__HEARTBEAT_SECONDS": "0.2",
@@ -174,54 +174,6 @@ class Installation:
             return at_home or str(self.home / "postgres") in process.cmdline()
         except psutil.Error:
             return False
-
-
-class Nursery:
-    """Starts workers by forking: many fit into one test. A context manager."""
-
-    def __enter__(self) -> "Nursery":
-        environ = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "ORT_DISABLE_TELEMETRY": "1"}
-        self._process = subprocess.Popen(
-            [sys.executable, str(NURSERY)],
-            env=environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        self._process.wait(30)
-        self._process.stdout.close()
-
-    def __call__(self, environ: Mapping[str, str], output: Path) -> "Forked":
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps({"environ": dict(environ), "output": str(output)}) + "\n")
-        self._process.stdin.flush()
-        return Forked(int(self._process.stdout.readline()))
-
-
-class Forked:
-    """A worker process that the nursery started."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-
-    @property
-    def running(self) -> bool:
-        return Path(f"/proc/{self.pid}").exists()
-
-    def send_signal(self, number: int) -> None:
-        os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        if self.running:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def wait(self) -> None:
-        eventually(lambda: not self.running, f"process {self.pid} does not end")
 
 
 class Client:

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from processes import QUICK, WHEN_ASKED, Client, Forked, Installation, Nursery, Program, eventually, items
+from processes import QUICK, WHEN_ASKED, Client, Installation, Program, eventually, items
 from psycopg.rows import dict_row
 
 from memorybank.storage.embedded import EmbeddedServer
@@ -19,6 +19,7 @@ from memorybank.storage.embedded_state import read_state
 from memorybank.testing.scripted_llm import ScriptedLLM
 from memorybank_eval import crash, crash_consolidation
 from memorybank_eval.crash_site import site
+from memorybank_eval.nursery import Forked, Nursery
 
 #: Twenty sessions; each is one chunk, so one call of the model, and two facts.
 SESSIONS = [

@@ -19,6 +19,8 @@ from memorybank.storage.queries import Connection, Row, fetch_all, fetch_row
 
 #: Sources that a candidate is shown with, at most: the newest say what holds now.
 SHOWN_SOURCES = 20
+#: Units of a name, at most, for it to tell something: what shares it with a fact may be what the fact is about.
+RARE = 1000
 
 #: Tags, sorted, each once: those of its observations.
 Scope = tuple[str, ...]
@@ -122,12 +124,13 @@ async def pending(
 async def candidates(connection: Connection, shelf: Shelf, facts: Sequence[UUID], limit: int) -> list[Shown]:
     """Return observations near these facts, at most `limit`, the nearest first.
 
-    Each fact brings as many as there is room for: none takes the place of another's nearest.
+    Each fact brings as many as there is room for: none takes the place of another's nearest. Half of them may be there
+    for a rare name that they share with it: what changes is often worded like what is known of somebody else.
     """
     if not facts:
         return []
     each = -(-limit // len(facts))
-    parameters = {"facts": list(facts), "limit": limit, "each": each, "sources": SHOWN_SOURCES}
+    parameters = {"facts": list(facts), "limit": limit, "each": each, "rare": RARE, "sources": SHOWN_SOURCES}
     rows = await fetch_all(connection, "observations.candidates", {**_where(shelf), **parameters})
     return [_shown(row) for row in rows]
 

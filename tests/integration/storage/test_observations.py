@@ -260,6 +260,33 @@ async def test_facts_that_few_may_see_wait_for_a_fuller_batch_or_their_time(worl
     assert await texts(Wait(batch=3, seconds=0)) == ["one", "two", "three", "four"]
 
 
+@pytest.mark.parametrize(("rare", "named"), [(3, True), (2, False)])
+async def test_what_shares_a_name_that_few_have_is_shown_beside_the_nearest(
+    world: World, monkeypatch: pytest.MonkeyPatch, rare: int, named: bool
+) -> None:
+    monkeypatch.setattr(observations, "RARE", rare)
+    texts = ["Ana sleeps", *(f"boat {n}" for n in range(5))]
+    *facts, asked = await world.keep("d", *texts, "Ana wakes")
+    await mention(world, "ana", facts[0], asked)
+    for fact, said in zip(facts, texts, strict=True):
+        await world.observe(said, [fact])
+    async with world.database.connection() as connection:
+        shown = await observations.candidates(connection, world.shelf(), [asked], 2)
+    nearest = sorted(texts, key=lambda said: -float(vector(said) @ vector("Ana wakes")))
+    assert "Ana sleeps" not in nearest[:2]
+    assert {one.text for one in shown} == {nearest[0], "Ana sleeps" if named else nearest[1]}
+
+
+async def mention(world: World, key: str, *facts: Any) -> None:
+    """Let facts name an entity."""
+    named = Identity(key)
+    chunk_of = {row["id"]: row["chunk"] for row in await world.rows("SELECT id, chunk FROM memory_unit")}
+    async with world.database.transaction() as connection:
+        ids = await entities.ensure(connection, world.bank, {named: key}, AT)
+        said = [Said(fact, chunk_of[fact], key, named, named) for fact in facts]
+        await entities.mention(connection, world.bank, said, ids)
+
+
 async def test_each_fact_is_shown_what_is_nearest_to_it_inside_its_walls(world: World) -> None:
     facts = await world.keep("d", *(f"thing {n}" for n in range(8)))
     for number in range(6):

@@ -25,11 +25,12 @@ LIMIT %(limit)s
 
 -- name: candidates
 -- audience: observations of one audience and scope, for facts of the same
--- The nearest to each of these facts, those near to any first, each with its newest sources.
+-- What each of these facts may be about: by turns the nearest, and the nearest of those that share a name with it which few
+-- have; each with its newest sources.
 WITH asked AS MATERIALIZED (
-    SELECT e.vector
+    SELECT u.id, e.vector
     FROM unnest(%(facts)s::uuid[]) AS fact (id)
-    CROSS JOIN LATERAL (SELECT u.document_number, u.position FROM memory_unit u
+    CROSS JOIN LATERAL (SELECT u.id, u.document_number, u.position FROM memory_unit u
                         WHERE u.id = fact.id AND u.audience_id = %(audience)s OFFSET 0) AS u
     JOIN embedding e ON e.bank = %(bank)s AND e.document = u.document_number AND e.position = u.position
                         AND e.model = %(model)s
@@ -40,12 +41,27 @@ WITH asked AS MATERIALIZED (
                         AND e.model = %(model)s
     WHERE u.bank = %(bank)s AND u.audience_id = %(audience)s AND u.tags = %(scope)s::text[]
       AND u.fact_type = 'observation' AND u.status = 'active'
-), near AS (
-    SELECT nearest.id, 1 - min(nearest.distance) AS nearness
+), named AS MATERIALIZED (
+    SELECT DISTINCT asked.id AS fact, held.id, held.vector <=> asked.vector AS distance
+    FROM asked
+    JOIN unit_entity own ON own.unit = asked.id
+    CROSS JOIN LATERAL (SELECT count(*) AS units FROM (SELECT 1 FROM unit_entity ue WHERE ue.entity = own.entity
+                                                       LIMIT %(rare)s + 1) AS few) AS known
+    JOIN unit_entity other ON other.entity = own.entity AND known.units <= %(rare)s
+    JOIN held ON held.id = other.unit
+), placed AS (
+    SELECT asked.id AS fact, nearest.id, nearest.distance,
+           row_number() OVER (PARTITION BY asked.id ORDER BY nearest.distance) AS place
     FROM asked
     CROSS JOIN LATERAL (SELECT held.id, held.vector <=> asked.vector AS distance FROM held
                         ORDER BY held.vector <=> asked.vector LIMIT %(each)s) AS nearest
-    GROUP BY nearest.id
+    UNION ALL
+    SELECT fact, id, distance, row_number() OVER (PARTITION BY fact ORDER BY distance) FROM named
+), chosen AS (
+    SELECT id, min(distance) AS distance, row_number() OVER (PARTITION BY fact ORDER BY min(place), min(distance), id) AS rank
+    FROM placed GROUP BY fact, id
+), near AS (
+    SELECT id, 1 - min(distance) AS nearness FROM chosen WHERE rank <= %(each)s GROUP BY id
 )
 SELECT u.id, u.text, u.tags, u.proof_count, u.occurred_start, u.occurred_end, u.mentioned_at, near.nearness, cited.sources
 FROM near
