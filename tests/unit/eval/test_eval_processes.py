@@ -51,7 +51,8 @@ def test_a_meter_counts_children_and_their_kind() -> None:
     assert roles[os.getpid()] == API
     assert roles[child.pid] == WORKER
     assert used.cpu_seconds[WORKER] >= 0.1
-    assert used.cpu_seconds[POSTGRES] == 0
+    # A server that other tests started may idle below this process.
+    assert used.cpu_seconds[POSTGRES] < 0.05
     assert used.cpu_total >= used.cpu_seconds[WORKER]
     assert memory[WORKER].rss_mb >= memory[WORKER].pss_mb > 1
 
