@@ -44,6 +44,10 @@ class BadRequest(InvalidInput, code="bad_request", status=400):
     """Well-formed, but cannot be asked for in this way or in this state."""
 
 
+class DirectiveViolated(MemoryBankError, code="directive_violated", status=422):
+    """An answer breaks a directive of its bank, or nobody can say that it keeps them: nothing of it leaves."""
+
+
 class NotFound(MemoryBankError, code="not_found", status=404):
     """Unknown, or not visible to the caller: both get the same answer."""
 

@@ -19,6 +19,9 @@ NOT_BUILT_YET = frozenset(
         "bank.llm_gemini_safety_settings",
         "bank.recall_chunks_max_tokens",
         "bank.recall_include_chunks",
+        "reflect.on_violation",
+        "reflect.verdict_attempts",
+        "reflect.verdict_timeout_seconds",
     }
 )
 #: Fields that the settings themselves read, in `strategy_named`.

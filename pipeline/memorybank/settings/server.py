@@ -127,6 +127,9 @@ class ReflectSettings(Section):
 
     attempts: int = Field(ge=1)
     timeout_seconds: float = Field(gt=0)
+    verdict_attempts: int = Field(ge=1)
+    verdict_timeout_seconds: float = Field(gt=0)
+    on_violation: Annotated[Literal["refuse", "error"], Lowered]
     llm: StageLlm
 
 

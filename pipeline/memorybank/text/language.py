@@ -32,17 +32,26 @@ _LETTERS: tuple[tuple[re.Pattern[str], str, float], ...] = (
 
 def language(text: str) -> str:
     """ISO 639-1 code of the language (en de fr es it pt ru zh ja ko); "und" without evidence or at a tie."""
+    return _winner(evidence(text))
+
+
+def evidence(text: str) -> dict[str, float]:
+    """What speaks for each language, in function words; where the script decides, all signs speak for one."""
     sample = text[:SAMPLE_CHARS]
     if not sample.isascii():
         script = _language_of_script(sample)
         if script:
-            return script
+            return {script: float(len(sample))}
     folded = _ADDRESS.sub(" ", fold(sample)).replace("’", "'")
-    return language_of_words(_WORD.findall(folded), folded)
+    return _votes(_WORD.findall(folded), folded)
 
 
 def language_of_words(words: Iterable[str], folded: str) -> str:
     """The same guess for a text already folded and cut into words; Latin and Cyrillic script only."""
+    return _winner(_votes(words, folded))
+
+
+def _votes(words: Iterable[str], folded: str) -> dict[str, float]:
     votes: dict[str, float] = {}
     for word in words:
         codes = LANGUAGES_OF.get(word)
@@ -56,7 +65,7 @@ def language_of_words(words: Iterable[str], folded: str) -> str:
         for letters, code, weight in _LETTERS:
             if letters.search(folded):
                 votes[code] = votes.get(code, 0.0) + weight
-    return _winner(votes)
+    return votes
 
 
 def _vote(votes: dict[str, float], codes: tuple[str, ...]) -> None:

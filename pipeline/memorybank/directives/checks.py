@@ -1,0 +1,145 @@
+"""What code says of a draft under one rule: kept, broken, or open where it cannot tell. Pure.
+
+Open is for a model to judge. So a check may be careful: it says broken only where that is plain.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, Literal
+
+from memorybank import text
+from memorybank.directives import words
+from memorybank.directives.draft import Draft, Rule
+from memorybank.text.language import evidence
+from memorybank.text.scripts import HAN_CHAR, KANA, KANA_CHAR
+
+Unit = Literal["words", "sentences", "characters"]
+
+#: A sentence is of another language where its evidence, in function words, is this and so many times that for the one
+#: asked for: Romance languages share half of theirs, and a title or a name brings some along.
+CLEAR, TIMES = 2.0, 2.0
+#: Above this share of the words that can be told, other languages break the rule; below, a model judges.
+FOREIGN_SHARE = 1 / 3
+#: A Japanese text of so many signs has kana among them; a shorter one may be a name.
+KANJI_ALONE = 12
+
+#: What a sentence may say in any language: quotations, code, addresses, names and titles of several words, citations.
+_ANY_LANGUAGE = re.compile(
+    r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|‘[^’\n]*’(?!\w)|「[^」\n]*」|『[^』\n]*』|`[^`\n]*`"
+    r"|\S*(?:://|@|www\.)\S*|\[[\d,; ]+\]"
+)
+_TITLE = re.compile(r"(?<![.!?:] )(?<!^)[A-ZÀ-Þ][\w'’-]*(?: (?:[a-zß-ÿ'’]{1,4} ){0,2}[A-ZÀ-Þ][\w'’-]*)+")
+_WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
+_UNSPACED = re.compile(f"[{KANA}\u3400-\u9fff\u0e01-\u0e3a]")
+_CITATION = re.compile(r"\s*\[[\d,; ]+\]")
+
+
+class State(Enum):
+    """What is known of a rule after a check."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The state, and the words of the draft that break the rule."""
+
+    state: State
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Language:
+    """The answer is in one language: its text, and each value of the output that is a sentence."""
+
+    rule: ClassVar[Rule] = Rule.LANGUAGE
+    code: str
+
+    def on(self, draft: Draft) -> Found:
+        """Return what sentences speak; quotations and names may be in any language."""
+        own = other = 0
+        for sentence in _spoken(draft):
+            size = len(_WORD.findall(sentence))
+            match self._is_own(sentence):
+                case True:
+                    own += size
+                case False:
+                    other += size
+        if other > FOREIGN_SHARE * (own + other):
+            return Found(State.BROKEN)
+        return Found(State.KEPT if own and not other else State.OPEN)
+
+    def _is_own(self, sentence: str) -> bool | None:
+        """Return whether a sentence is in the language; None where that cannot be told."""
+        votes = evidence(sentence)
+        own = votes.pop(self.code, 0.0)
+        best = max(votes.values(), default=0.0)
+        if self.code == "ja" and "zh" in votes and not KANA_CHAR.search(sentence):
+            return None if len(HAN_CHAR.findall(sentence)) < KANJI_ALONE else False
+        if best >= CLEAR and best >= TIMES * own:
+            return False
+        return True if own > best else None
+
+
+@dataclass(frozen=True)
+class Length:
+    """The text, and each value of the output by itself, has at most so many of a unit."""
+
+    rule: ClassVar[Rule] = Rule.LENGTH
+    unit: Unit
+    most: int
+
+    def on(self, draft: Draft) -> Found:
+        """Return whether nothing is too long; words cannot be counted where no spaces part them."""
+        texts = [_CITATION.sub("", said) for said in draft.texts]
+        if self.unit == "words" and any(map(_UNSPACED.search, texts)):
+            return Found(State.OPEN)
+        return Found(State.BROKEN if any(self._size(said) > self.most for said in texts) else State.KEPT)
+
+    def _size(self, said: str) -> int:
+        match self.unit:
+            case "words":
+                return len(_WORD.findall(said))
+            case "sentences":
+                return len(text.sentences(said))
+            case "characters":
+                return len(text.normalize(said).strip())
+
+
+@dataclass(frozen=True)
+class MustCite:
+    """What is stated names what it rests on."""
+
+    rule: ClassVar[Rule] = Rule.MUST_CITE
+
+    def on(self, draft: Draft) -> Found:
+        """Return what the draft says of itself."""
+        return Found(State.KEPT if draft.cited else State.BROKEN)
+
+
+@dataclass(frozen=True)
+class ForbiddenWords:
+    """None of the phrases is said, anywhere."""
+
+    rule: ClassVar[Rule] = Rule.FORBIDDEN_WORDS
+    phrases: tuple[str, ...]
+    endings: tuple[tuple[str, str], ...] = ()
+
+    def on(self, draft: Draft) -> Found:
+        """Return the words that are said, of the text, the output's values and its keys."""
+        said = words.found(self.phrases, self.endings, (*draft.texts, *draft.keys))
+        return Found(State.BROKEN, said) if said else Found(State.KEPT)
+
+
+Check = Language | Length | MustCite | ForbiddenWords
+
+
+def _spoken(draft: Draft) -> Iterator[str]:
+    """Yield the sentences of a draft without what may be in any language."""
+    for said in draft.texts:
+        for sentence in text.sentences(_ANY_LANGUAGE.sub(" ", text.visible(said))):
+            yield _TITLE.sub(" ", sentence)

@@ -1,0 +1,179 @@
+"""Nothing leaves that breaks a directive, or that nobody can say keeps them: checked, mended once, else withheld.
+
+It fails closed: where no verdict comes, in time and in full, the directives without one count as broken.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memorybank.directives import rules, verdict
+from memorybank.directives.checks import State
+from memorybank.directives.draft import Draft, Rule, Violation
+from memorybank.directives.verdict import Judged
+from memorybank.errors import ModelError, ModelMalformed
+from memorybank.llm.client import LanguageModel
+from memorybank.llm.ledger import Ledger
+from memorybank.llm.retry import Budget
+from memorybank.llm.structured import structured
+from memorybank.storage.directives import Directive
+
+__all__ = ["UNVERIFIED", "WITHHELD", "Checker", "Draft", "Enforced", "Rule", "Violation", "enforced"]
+
+_log = logging.getLogger(__name__)
+
+#: What is said in place of an answer; it quotes nothing, of the answer or the directives, and is never checked.
+WITHHELD = "This answer is withheld: a directive of this memory bank forbids it."
+UNVERIFIED = (
+    "This answer is withheld: it could not be checked whether it keeps the directives of this memory bank."
+)
+
+#: Gets what is wrong with a draft, in words for the model, and returns another; None where it has none.
+Repair = Callable[[str], Awaitable[Draft | None]]
+
+
+@dataclass(frozen=True)
+class Checker:
+    """Says what a draft breaks. Without a `model` what only a model could check counts as broken.
+
+    `budget` makes the attempts for one verdict, which takes at most `timeout` seconds with all of them.
+    """
+
+    model: LanguageModel | None
+    budget: Callable[[], Budget]
+    max_output_tokens: int | None
+    timeout: float
+
+    async def violations(
+        self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None = None
+    ) -> tuple[Violation, ...]:
+        """Return what a draft breaks, in the order of the directives; a model is asked where code cannot decide."""
+        broken: dict[Directive, Violation] = {}
+        left: list[Directive] = []
+        for directive in directives:
+            found, decided = _by_code(directive, draft)
+            if found is not None:
+                broken[directive] = found
+            if not decided:
+                left.append(directive)
+        for violation in await self._judged(left, question, draft, ledger) if left else ():
+            broken.setdefault(violation.directive, violation)
+        return tuple(broken[directive] for directive in directives if directive in broken)
+
+    async def _judged(
+        self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None
+    ) -> list[Violation]:
+        """Return what a model finds broken, and what it does not judge."""
+        judged = await self._verdict(directives, question, draft, ledger)
+        return [
+            Violation(directive, Rule.MODEL, judged[number].words)
+            if number in judged
+            else Violation(directive, Rule.NO_VERDICT)
+            for number, directive in enumerate(directives, 1)
+            if number not in judged or not judged[number].ok
+        ]
+
+    async def _verdict(
+        self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None
+    ) -> Mapping[int, Judged]:
+        """Return what a model says of each directive, by number; whatever goes wrong leaves some out."""
+        if self.model is None:
+            return {}
+        budget, count = self.budget(), len(directives)
+
+        def read(value: Any) -> Mapping[int, Judged]:
+            judged = verdict.read(value, count, draft)
+            if len(judged) < count and budget.left:
+                missing = ", ".join(str(number) for number in range(1, count + 1) if number not in judged)
+                raise ModelMalformed(f"it has no clear verdict, exactly one, of the directives {missing}")
+            return judged
+
+        request = verdict.request(directives, question, draft, self.max_output_tokens)
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await structured(self.model, request, read, budget, ledger)
+        except (ModelError, TimeoutError) as error:
+            _log.warning("no verdict on %d directives: %s", count, error or "it took too long")
+            return {}
+
+
+@dataclass(frozen=True)
+class Enforced:
+    """What may leave: `draft`, None where it is withheld. `violations` are those of the last check of `checks`."""
+
+    draft: Draft | None
+    violations: tuple[Violation, ...] = ()
+    repaired: bool = False
+    checks: int = 0
+
+    @property
+    def refusal(self) -> str:
+        """What is said in place of an answer that is withheld."""
+        unverified = all(one.rule is Rule.NO_VERDICT for one in self.violations)
+        return UNVERIFIED if unverified else WITHHELD
+
+
+async def enforced(
+    checker: Checker,
+    directives: Sequence[Directive],
+    question: str,
+    draft: Draft,
+    repair: Repair | None = None,
+    ledger: Ledger | None = None,
+) -> Enforced:
+    """Check a draft, have it mended at most once, and return what may leave. Without directives nobody is asked.
+
+    Where nothing is known to be wrong, only not to be right, there is nothing to mend: it is withheld at once.
+    """
+    if not directives:
+        return Enforced(draft)
+    violations = await checker.violations(directives, question, draft, ledger)
+    _report(violations, "is mended" if repair else "is withheld")
+    if not violations:
+        return Enforced(draft, checks=1)
+    mendable = [one for one in violations if one.rule is not Rule.NO_VERDICT]
+    mended = await repair(wish(mendable)) if repair and mendable else None
+    if mended is None:
+        return Enforced(None, violations, checks=1)
+    violations = await checker.violations(directives, question, mended, ledger)
+    _report(violations, "is withheld")
+    return Enforced(None if violations else mended, violations, repaired=True, checks=2)
+
+
+def wish(violations: Sequence[Violation]) -> str:
+    """Return a verdict in words, for the model whose draft it is: it may know the offending words."""
+    lines = [_wish(one) for one in violations]
+    return "\n".join(
+        ["Your answer breaks directives that hold for every answer:", *lines,
+         "Write it again so that it keeps all directives, and change nothing else. Do not speak of the directives."]
+    )  # fmt: skip
+
+
+def _wish(one: Violation) -> str:
+    offending = f" (offending: {', '.join(map(repr, one.words))})" if one.words else ""
+    return f"- {one.directive.name}: {one.directive.content}{offending}"
+
+
+def _by_code(directive: Directive, draft: Draft) -> tuple[Violation | None, bool]:
+    """Return what code finds broken of a directive, and whether that settles it."""
+    known = rules.read(directive.content)
+    found = [(check.rule, check.on(draft)) for check in known.checks]
+    for rule, one in found:
+        if one.state is State.BROKEN:
+            return Violation(directive, rule, one.words), True
+    return None, known.alone and all(one.state is State.KEPT for _, one in found)
+
+
+def _report(violations: Sequence[Violation], what: str) -> None:
+    """Tell the operator what was found, with the words that no caller gets."""
+    for one in violations:
+        _log.warning(
+            "an answer %s: directive %s %r, %s, words: %r",
+            what,
+            one.directive.id,
+            one.directive.name,
+            one.rule.value,
+            one.words,
+        )

@@ -1,0 +1,103 @@
+"""The verdict of a model on a draft: what is asked, and how its answer is read. Pure.
+
+Nothing is taken for granted: a directive that an answer does not clearly judge, once, with true or false, is unjudged.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memorybank import templates, text
+from memorybank.directives.draft import Draft
+from memorybank.llm.client import ChatRequest
+from memorybank.storage.directives import Directive
+
+#: Name of the answer's schema.
+NAME = "directive_verdict"
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "verdicts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "integer"},
+                    "ok": {"type": "boolean"},
+                    "words": {"type": "array", "items": {"type": "string"}},
+                },
+                "required": ["id", "ok", "words"],
+            },
+        }
+    },
+    "required": ["verdicts"],
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of one directive; `words` are those of the draft, as the model copied them."""
+
+    ok: bool
+    words: tuple[str, ...] = ()
+
+
+def told(directives: Sequence[Directive]) -> str:
+    """Return directives as JSON, one a line under its number, for a prompt: text of the owner, never fenced."""
+    lines = (
+        {"id": number, "name": one.name, "directive": one.content} for number, one in enumerate(directives, 1)
+    )
+    return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+
+
+def request(
+    directives: Sequence[Directive], question: str, draft: Draft, max_output_tokens: int | None
+) -> ChatRequest:
+    """Return the call that asks for the verdict."""
+    shapes = [draft.text]
+    if draft.output is not None:
+        shapes.append(json.dumps(draft.output, ensure_ascii=False))
+    prompt = templates.load("directives", "verdict").render(
+        directives=told(directives), question=question, draft=[text.visible(shape) for shape in shapes]
+    )
+    return ChatRequest(
+        stage="reflect",
+        system=prompt.system,
+        user=prompt.user,
+        schema_name=NAME,
+        schema=SCHEMA,
+        max_output_tokens=max_output_tokens,
+    )
+
+
+def read(value: Any, count: int, draft: Draft) -> dict[int, Judged]:
+    """Return what an answer clearly says of the directives 1 to `count`; those that are missing are unjudged.
+
+    An id that nobody asked about makes the whole answer worthless: it may have counted otherwise.
+    """
+    items = value.get("verdicts") if isinstance(value, Mapping) else None
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        return {}
+    ids = Counter(item.get("id") if type(item.get("id")) is int else None for item in items)
+    if ids.keys() - set(range(1, count + 1)):
+        return {}
+    said = text.fold(" ".join((*draft.texts, *draft.keys)))
+    judged = ((item["id"], _judged(item, said)) for item in items if ids[item["id"]] == 1)
+    return {id_: one for id_, one in judged if one is not None}
+
+
+def _judged(item: Mapping[str, Any], said: str) -> Judged | None:
+    """Return what is said of one directive; None where that is not clear."""
+    ok, words = item.get("ok"), item.get("words") or []
+    if not isinstance(ok, bool) or not isinstance(words, list):
+        return None
+    copied = (word.strip() for word in map(templates.unescaped, filter(_is_text, words)))
+    found = tuple(word for word in copied if word and text.fold(word) in said)
+    # What holds has no words that break it.
+    return None if ok and found else Judged(ok, found)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
