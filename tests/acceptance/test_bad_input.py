@@ -17,7 +17,10 @@ HUGE = 10**30
 UNSTORABLE = ["a\u0000b", "\u0000", "a\ud83d", "\ud83d"]
 #: Those of them that can stand in a URL.
 UNSTORABLE_IN_URL = ["a%00b", "%00"]
-LISTS = ["/memories/list", "/documents", "/entities", "/tags", "/operations", "/documents/d/chunks"]
+LISTS = [
+    *("/memories/list", "/documents", "/entities", "/tags", "/operations", "/documents/d/chunks"),
+    "/directives",
+]
 #: Calls that read or change what is there, and so need a bank.
 NEED_A_BANK = [
     ("PATCH", "", {"name": "x"}),
@@ -34,6 +37,10 @@ NEED_A_BANK = [
     ("GET", f"/entities/{NOWHERE}", ...),
     ("GET", "/tags", ...),
     ("GET", "/stats", ...),
+    ("GET", "/directives", ...),
+    ("GET", f"/directives/{NOWHERE}", ...),
+    ("PATCH", f"/directives/{NOWHERE}", {"name": "x"}),
+    ("DELETE", f"/directives/{NOWHERE}", ...),
     ("GET", "/operations", ...),
     ("GET", f"/operations/{NOWHERE}", ...),
     ("DELETE", f"/operations/{NOWHERE}", ...),
@@ -50,6 +57,8 @@ WITH_BODY = [
     ("POST", "/memories/recall"),
     ("POST", "/reflect"),
     ("PATCH", "/documents/d"),
+    ("POST", "/directives"),
+    ("PATCH", f"/directives/{NOWHERE}"),
 ]
 #: Bodies that are no JSON, or no JSON that can be kept.
 NO_JSON = [
@@ -108,6 +117,7 @@ def test_writing_makes_the_bank(new_bank: Callable[[], Bank]) -> None:
         ("PATCH", "/config", {"updates": {}}),
         ("PUT", "/profile", {"disposition": {"skepticism": 1, "literalism": 2, "empathy": 3}}),
         ("POST", "/memories", {"items": [{"content": "Ana lives in Graz."}]}),
+        ("POST", "/directives", {"name": "Tone", "content": "Be kind."}),
     ):
         bank = new_bank()
         good(bank.call(method, path, body))
@@ -148,7 +158,8 @@ def test_page_numbers_must_be_numbers_that_count(filled: Bank, path: str, name: 
 
 
 def test_limits_of_chunks_and_operations(filled: Bank) -> None:
-    for path, value in (("/operations", 101), ("/operations", 0), ("/documents/d/chunks", 1001)):
+    over = (("/documents/d/chunks", 1001), ("/directives", 1001), ("/directives", 0))
+    for path, value in (("/operations", 101), ("/operations", 0), *over):
         assert places(filled.call("GET", path, params={"limit": value})) == ["query.limit"]
 
 
@@ -167,6 +178,8 @@ def test_page_numbers_of_the_list_of_banks(http: httpx.Client) -> None:
         ("/memories/list", {"tags_match": "most"}, "query.tags_match"),
         ("/documents", {"tags_match": "most"}, "query.tags_match"),
         ("/entities", {"tags_match": "most"}, "query.tags_match"),
+        ("/directives", {"tags_match": "any_strict"}, "query.tags_match"),
+        ("/directives", {"active_only": "perhaps"}, "query.active_only"),
         ("/tags", {"source": "files"}, "query.source"),
         ("/stats", {"refresh": "perhaps"}, "query.refresh"),
         ("/operations", {"exclude_parents": "perhaps"}, "query.exclude_parents"),
@@ -223,6 +236,7 @@ def test_a_bank_id_that_cannot_be_stored_is_refused_everywhere(http: httpx.Clien
         "update_memory": {"text": "x"},
         "create_mental_model": {"name": "x", "source_query": "x"},
         "update_mental_model": {"name": "x"},
+        "create_directive": {"name": "x", "content": "x"},
         "create_knowledge_folder": {"name": "x"},
         "create_knowledge_page": {"name": "x", "source_query": "x"},
         "update_knowledge_node": {"name": "x"},
@@ -249,11 +263,14 @@ def test_a_bank_id_that_cannot_be_stored_is_refused_everywhere(http: httpx.Clien
         ("DELETE", "/operations/{}"),
         ("POST", "/operations/{}/retry"),
         ("DELETE", "/operations/{}/delete"),
+        ("GET", "/directives/{}"),
+        ("PATCH", "/directives/{}"),
+        ("DELETE", "/directives/{}"),
     ],
 )
 def test_ids_that_must_be_uuids(filled: Bank, method: str, path: str) -> None:
     for wrong in ("x", "%00", "1", NOWHERE[:-1], NOWHERE + "0", "%ED%A0%BD", "x" * 5000):
-        answer = filled.call(method, path.format(wrong))
+        answer = filled.call(method, path.format(wrong), {} if method == "PATCH" else ...)
         assert answer.status_code == 400 and "must be a UUID" in answer.json()["detail"]
 
 
@@ -265,6 +282,9 @@ def test_ids_that_must_be_uuids(filled: Bank, method: str, path: str) -> None:
         ("DELETE", f"/operations/{NOWHERE}", ...),
         ("POST", f"/operations/{NOWHERE}/retry", ...),
         ("DELETE", f"/operations/{NOWHERE}/delete", ...),
+        ("GET", f"/directives/{NOWHERE}", ...),
+        ("PATCH", f"/directives/{NOWHERE}", {"name": "x"}),
+        ("DELETE", f"/directives/{NOWHERE}", ...),
         ("GET", "/documents/nope", ...),
         ("GET", "/documents/nope/chunks", ...),
         ("PATCH", "/documents/nope", {"tags": ["a"]}),
@@ -353,6 +373,48 @@ def test_tags_of_a_document_stand_under_the_limits_of_retain(filled: Bank) -> No
     for body in ({}, {"tags": None}):
         assert places(filled.call("PATCH", "/documents/d", body)) == ["body.tags"]
     assert filled.get("/documents/d")["tags"] == ["a"]
+
+
+DIRECTIVE = {"name": "Tone", "content": "Be kind."}
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"name": 3}, "body.name"),
+        ({"name": " \u0000\t"}, "body.name"),
+        ({"name": "x" * 201}, "body.name"),
+        ({"content": "\n"}, "body.content"),
+        ({"content": "x" * 4001}, "body.content"),
+        ({"content": ["x"]}, "body.content"),
+        ({"priority": "high"}, "body.priority"),
+        ({"priority": 1.5}, "body.priority"),
+        ({"priority": 2**31}, "body.priority"),
+        ({"priority": -HUGE}, "body.priority"),
+        ({"is_active": "perhaps"}, "body.is_active"),
+        ({"tags": "a"}, "body.tags"),
+        ({"tags": ["x" * 513]}, "body.tags.0"),
+        ({"tags": [f"t{number}" for number in range(257)]}, "body.tags"),
+    ],
+)
+def test_directives_that_are_none(filled: Bank, body: dict[str, Any], place: str) -> None:
+    assert places(filled.call("POST", "/directives", DIRECTIVE | body)) == [place]
+    assert filled.get("/directives", active_only=False)["items"] == []
+
+
+@pytest.mark.parametrize("missing", DIRECTIVE)
+def test_a_directive_needs_a_name_and_a_content(filled: Bank, missing: str) -> None:
+    body = {name: value for name, value in DIRECTIVE.items() if name != missing}
+    for given in (body, body | {missing: None}):
+        assert places(filled.call("POST", "/directives", given)) == [f"body.{missing}"]
+
+
+@pytest.mark.parametrize("text", UNSTORABLE)
+def test_a_directive_is_kept_without_what_cannot_be_stored(bank: Bank, text: str) -> None:
+    kept = f"x{text}".replace("\u0000", "").replace("\ud83d", "")
+    asked = {"name": f"x{text}", "content": f"x{text}", "tags": [f"x{text}"]}
+    made = good(bank.call("POST", "/directives", asked))
+    assert (made["name"], made["content"], made["tags"]) == (kept, kept, [kept])
 
 
 def test_no_such_path_or_method(http: httpx.Client, filled: Bank) -> None:

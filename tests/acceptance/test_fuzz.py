@@ -166,6 +166,19 @@ def test_configuration(fuzzed: Bank, data: st.DataObject) -> None:
 
 
 @SAME
+@given(
+    body=near(
+        {"name": texts, "content": texts},
+        priority=whole,
+        is_active=st.booleans(),
+        tags=tag_lists,
+    )
+)
+def test_directives(fuzzed: Bank, body: Any) -> None:
+    _send(fuzzed, "POST", "/directives", body | {"is_active": False})
+
+
+@SAME
 @given(body=values)
 def test_anything_on_any_call(fuzzed: Bank, body: Any) -> None:
     for method, path in (("PUT", ""), ("PUT", "/profile"), ("PATCH", "/config"), ("PATCH", "/documents/d")):

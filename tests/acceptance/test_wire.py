@@ -14,7 +14,11 @@ from wire_shapes import CALLS, violations
 MERGING = ("merge_entity", "unmerge_entity")
 MODELS = tuple(name for name in CALLS if "mental_model" in name or "knowledge" in name)
 #: Calls with a test of their own: two need an operation in the right state, one a form of files.
-ELSEWHERE = ("cancel_operation", "retry_operation", "get_version", "file_retain", *MERGING, *MODELS)
+DIRECTIVES = tuple(name for name in CALLS if "directive" in name)
+ELSEWHERE = (
+    *("cancel_operation", "retry_operation", "get_version", "file_retain"),
+    *(*MERGING, *MODELS, *DIRECTIVES),
+)
 #: The contract's own examples of a retain and a recall.
 RETAIN = {
     "items": [

@@ -10,6 +10,7 @@ from typing import Any
 
 _BANK = "/v1/default/banks/{bank_id}"
 _KNOWLEDGE = _BANK + "/knowledge-base"
+_DIRECTIVE = _BANK + "/directives/{directive_id}"
 _MODEL = _BANK + "/mental-models/{mental_model_id}"
 
 #: Operation id -> method, path, shape of the answer.
@@ -59,6 +60,11 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "delete_knowledge_node": ("DELETE", _KNOWLEDGE + "/nodes/{node_id}", "Deleted"),
     "search_knowledge_base": ("GET", _KNOWLEDGE + "/search", "KnowledgePageSearchResponse"),
     "export_knowledge_base": ("GET", _KNOWLEDGE + "/export", "KnowledgePageBundleResponse"),
+    "list_directives": ("GET", _BANK + "/directives", "DirectiveListResponse"),
+    "create_directive": ("POST", _BANK + "/directives", "DirectiveResponse"),
+    "get_directive": ("GET", _DIRECTIVE, "DirectiveResponse"),
+    "update_directive": ("PATCH", _DIRECTIVE, "DirectiveResponse"),
+    "delete_directive": ("DELETE", _DIRECTIVE, "Deleted"),
     "list_documents": ("GET", _BANK + "/documents", "ListDocumentsResponse"),
     "get_document": ("GET", _BANK + "/documents/{document_id}", "DocumentResponse"),
     "update_document": ("PATCH", _BANK + "/documents/{document_id}", "UpdateDocumentResponse"),
@@ -196,6 +202,9 @@ SHAPES: dict[str, str] = {
     " exclude_mental_model_ids: [str]?, tags_match: str?, tag_groups: [obj]?, include_chunks: bool?,"
     " recall_max_tokens: int?, recall_chunks_max_tokens: int?, response_schema: obj?, keep_trace: bool, budget: str?",
     "Deleted": "status*: str",
+    "DirectiveResponse": "id*: uuid, bank_id*: str, name*: str, content*: str, priority: int, is_active: bool,"
+    " tags: [str], created_at: time?, updated_at: time?",
+    "DirectiveListResponse": "items*: [DirectiveResponse], total*: int, limit*: int, offset*: int",
     "KnowledgeTreeResponse": "roots*: [KnowledgeNode]",
     "KnowledgeNode": "id*: str, kind*: str, name*: str, parent_id: str?, mental_model_id: str?, managed: bool,"
     " description: str?, tags: [str], timestamp: time?, is_stale: bool?, last_refresh_failed_at: time?,"

@@ -98,6 +98,20 @@ def _banks(answer: Answer) -> None:
     CONSOLE.print(table)
 
 
+def _directives(answer: Answer) -> None:
+    table = Table("directive", "name", "content", "priority", "tags", "active", box=None, header_style="bold")
+    for one in answer["items"]:
+        table.add_row(
+            one["id"],
+            Text(one["name"]),
+            Text(one["content"]),
+            str(one["priority"]),
+            Text(", ".join(one["tags"])),
+            "yes" if one["is_active"] else "no",
+        )
+    CONSOLE.print(table)
+
+
 def _operations(answer: Answer) -> None:
     table = Table("operation", "type", "status", "items", "created", "error", box=None, header_style="bold")
     for operation in answer["operations"]:
@@ -137,6 +151,7 @@ _FORMS: Mapping[str, Callable[[Answer], None]] = {
     "recall_memories": _recall,
     "reflect": _reflect,
     "list_banks": _banks,
+    "list_directives": _directives,
     "list_operations": _operations,
     "retain_memories": _retain,
     "file_retain": _files,

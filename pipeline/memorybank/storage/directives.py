@@ -1,17 +1,19 @@
 """Directives: the rules that answers of a bank must keep, and which of them an answer stands under."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from memorybank import clock
-from memorybank.errors import BadRequest, NotFound
+from memorybank.errors import BadRequest, InvalidInput, NotFound
 from memorybank.ids import new_id
 from memorybank.storage.listings import Page, TagFilter
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 from memorybank.text import normalize
 
+#: Longest name and longest content, in characters.
+MAX_NAME_CHARS, MAX_CONTENT_CHARS = 200, 4_000
 #: Directives of one bank: who has more of them has an essay that no model keeps.
 MAX_DIRECTIVES = 100
 #: Characters of all active ones together: each may stand in every prompt and in every verdict (some 8,000 tokens).
@@ -42,6 +44,17 @@ class Changes:
     is_active: bool | None = None
     tags: tuple[str, ...] | None = None
 
+    def checked(self) -> "Changes":
+        """Return the same as it may be stored: a name is one line; raises InvalidInput for blank and too long ones."""
+        name = None if self.name is None else " ".join(normalize(self.name).split())
+        content = None if self.content is None else normalize(self.content).strip()
+        for field, text, limit in (("name", name, MAX_NAME_CHARS), ("content", content, MAX_CONTENT_CHARS)):
+            if text is not None and not 0 < len(text) <= limit:
+                raise InvalidInput(
+                    f"1 to {limit} characters, not blank", loc=("body", field), value=getattr(self, field)
+                )
+        return replace(self, name=name, content=content)
+
 
 async def in_scope(
     connection: Connection, bank: int, tags: Sequence[str] | None, *, everything: bool = False
@@ -70,7 +83,7 @@ async def get(connection: Connection, bank: int, id_: UUID) -> Directive:
 
 
 async def add(connection: Connection, bank: int, new: Changes) -> Directive:
-    """Make a directive, all of whose fields are given; raises BadRequest where the bank may hold no more."""
+    """Make a directive, all of whose fields are given; raises InvalidInput, and BadRequest where a bank is full."""
     await execute(connection, "directives.hold", {"bank": bank})
     made = await fetch_row(connection, "directives.add", _values(bank, new_id(), new))
     await _check_limits(connection, bank)
@@ -78,7 +91,7 @@ async def add(connection: Connection, bank: int, new: Changes) -> Directive:
 
 
 async def update(connection: Connection, bank: int, id_: UUID, changes: Changes) -> Directive:
-    """Change a directive; raises NotFound, and BadRequest where the bank may hold no more."""
+    """Change a directive; raises NotFound, InvalidInput, and BadRequest where the bank would hold too much."""
     await execute(connection, "directives.hold", {"bank": bank})
     changed = _found(await fetch_one(connection, "directives.update", _values(bank, id_, changes)), id_)
     await _check_limits(connection, bank)
@@ -105,7 +118,7 @@ async def _check_limits(connection: Connection, bank: int) -> None:
 
 def _values(bank: int, id_: UUID, given: Changes) -> dict[str, object]:
     tags = None if given.tags is None else list(given.tags)
-    return {**vars(given), "tags": tags, "bank": bank, "id": id_, "now": clock.now()}
+    return {**vars(given.checked()), "tags": tags, "bank": bank, "id": id_, "now": clock.now()}
 
 
 def _found(row: Row | None, id_: UUID) -> Directive:

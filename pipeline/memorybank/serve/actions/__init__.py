@@ -6,6 +6,7 @@ no other module uses.
 
 from memorybank.serve.actions import (
     banks,
+    directives,
     documents,
     entities,
     files,
@@ -21,6 +22,7 @@ from memorybank.serve.calls import CALLS
 __all__ = [
     "CALLS",
     "banks",
+    "directives",
     "documents",
     "entities",
     "files",

@@ -22,7 +22,6 @@ from memorybank.serve.http.schemas.knowledge import (
     CreateKnowledgePageResponse,
     CreatePageRequest,
     KnowledgeNode,
-    KnowledgeNodeDeleted,
     KnowledgePageBundleFile,
     KnowledgePageBundleResponse,
     KnowledgePageResponse,
@@ -33,7 +32,7 @@ from memorybank.serve.http.schemas.knowledge import (
     UpdateNodeRequest,
 )
 from memorybank.serve.http.schemas.mental_models import MentalModelTrigger
-from memorybank.serve.http.schemas.wire import stamp
+from memorybank.serve.http.schemas.wire import Deleted, stamp
 from memorybank.storage import knowledge, mental_models
 from memorybank.storage.knowledge import Folder
 from memorybank.storage.listings import Page
@@ -201,9 +200,7 @@ def _parent(folders: Sequence[Folder], node: Folder | Model) -> Folder | None:
 
 
 @call("DELETE", KNOWLEDGE + "/nodes/{node_id}")
-async def delete_knowledge_node(
-    memory: MemoryBank, viewer: Viewer, bank_id: str, node_id: str
-) -> KnowledgeNodeDeleted:
+async def delete_knowledge_node(memory: MemoryBank, viewer: Viewer, bank_id: str, node_id: str) -> Deleted:
     """Delete a page, or a folder with all that is in it."""
     async with memory.changing(bank_id) as (connection, bank):
         await knowledge.hold(connection, bank.id)
@@ -212,7 +209,7 @@ async def delete_knowledge_node(
             await knowledge.delete(connection, node)
         else:
             await mental_models.delete(connection, node)
-    return KnowledgeNodeDeleted()
+    return Deleted()
 
 
 @call("GET", KNOWLEDGE + "/search")

@@ -17,7 +17,6 @@ from memorybank.serve.http.schemas.mental_models import (
     AsyncOperationSubmitResponse,
     CreateMentalModelRequest,
     CreateMentalModelResponse,
-    MentalModelDeleted,
     MentalModelDryRunRefreshResult,
     MentalModelHistory,
     MentalModelHistoryEntry,
@@ -29,6 +28,7 @@ from memorybank.serve.http.schemas.mental_models import (
     RefreshMentalModelRequest,
     UpdateMentalModelRequest,
 )
+from memorybank.serve.http.schemas.wire import Deleted
 from memorybank.storage import mental_models
 from memorybank.storage.mental_models import Changes, NewModel
 
@@ -133,13 +133,13 @@ def changes_of(body: UpdateMentalModelRequest | UpdateNodeRequest) -> Changes:
 @call("DELETE", MODEL)
 async def delete_mental_model(
     memory: MemoryBank, viewer: Viewer, bank_id: str, mental_model_id: str
-) -> MentalModelDeleted:
+) -> Deleted:
     """Delete a mental model with its history."""
     async with memory.changing(bank_id) as (connection, bank):
         await mental_models.delete(
             connection, await mental_models.get(connection, bank.id, viewer, mental_model_id)
         )
-    return MentalModelDeleted()
+    return Deleted()
 
 
 @call("GET", MODEL + "/history")

@@ -89,12 +89,6 @@ class KnowledgePageResponse(WireResponse):
     markdown: str
 
 
-class KnowledgeNodeDeleted(WireResponse):
-    """It is gone, with all that was in it."""
-
-    status: str = "deleted"
-
-
 class KnowledgePageSearchResult(WireResponse):
     """A page that fits."""
 

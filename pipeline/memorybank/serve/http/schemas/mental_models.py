@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, RootModel
 
 from memorybank.model import Budget
-from memorybank.serve.http.schemas.wire import NotNegative, TokenUsage, WireRequest, WireResponse
+from memorybank.serve.http.schemas.wire import OwnTagsQuery, TokenUsage, WireRequest, WireResponse
 from memorybank.settings.bank import LARGEST
-from memorybank.storage.listings import Page, TagFilter
 from memorybank.tags import Match
 
 Detail = Literal["metadata", "content", "full"]
@@ -70,24 +69,10 @@ class MentalModelQuery(BaseModel):
     detail: Detail = "full"
 
 
-class MentalModelsQuery(MentalModelQuery):
+class MentalModelsQuery(MentalModelQuery, OwnTagsQuery):
     """A page of models, by tags."""
 
-    tags: list[str] | None = None
-    tags_match: Literal["any", "all", "exact"] = "any"
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
-    offset: NotNegative = 0
     exclude_knowledge_pages: bool = False
-
-    @property
-    def wanted(self) -> TagFilter:
-        """The tags as the lists take them; none asked for is no filter."""
-        return TagFilter(tuple(self.tags), self.tags_match) if self.tags else TagFilter()
-
-    @property
-    def page(self) -> Page:
-        """The page as the lists take it."""
-        return Page(self.limit, self.offset)
 
 
 class MentalModelResponse(WireResponse):
@@ -132,12 +117,6 @@ class AsyncOperationSubmitResponse(WireResponse):
 
     operation_id: str
     status: str
-
-
-class MentalModelDeleted(WireResponse):
-    """It is gone."""
-
-    status: str = "deleted"
 
 
 class MentalModelHistoryEntry(WireResponse):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar, get_args
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -91,6 +91,25 @@ class TaggedQuery(TagsAsked, PageQuery):
     """A page of what carries tags."""
 
 
+class OwnTagsQuery(BaseModel):
+    """A page of what has tags of its own, and is no memory: without tags asked for there is no filter."""
+
+    tags: list[str] | None = None
+    tags_match: Literal["any", "all", "exact"] = "any"
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    offset: NotNegative = 0
+
+    @property
+    def wanted(self) -> TagFilter:
+        """The tags as the lists take them."""
+        return TagFilter(tuple(self.tags), self.tags_match) if self.tags else TagFilter()
+
+    @property
+    def page(self) -> Page:
+        """The page as the lists take it."""
+        return Page(self.limit, self.offset)
+
+
 class PageResponse(WireResponse, Generic[Item]):
     """A page of a list, and how many there are in all."""
 
@@ -106,6 +125,12 @@ class DeleteResponse(WireResponse):
     success: bool
     message: str | None = None
     deleted_count: int | None = None
+
+
+class Deleted(WireResponse):
+    """It is gone."""
+
+    status: Literal["deleted"] = "deleted"
 
 
 class TokenUsage(WireResponse):
