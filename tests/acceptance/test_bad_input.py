@@ -375,48 +375,6 @@ def test_tags_of_a_document_stand_under_the_limits_of_retain(filled: Bank) -> No
     assert filled.get("/documents/d")["tags"] == ["a"]
 
 
-DIRECTIVE = {"name": "Tone", "content": "Be kind."}
-
-
-@pytest.mark.parametrize(
-    ("body", "place"),
-    [
-        ({"name": 3}, "body.name"),
-        ({"name": " \u0000\t"}, "body.name"),
-        ({"name": "x" * 201}, "body.name"),
-        ({"content": "\n"}, "body.content"),
-        ({"content": "x" * 4001}, "body.content"),
-        ({"content": ["x"]}, "body.content"),
-        ({"priority": "high"}, "body.priority"),
-        ({"priority": 1.5}, "body.priority"),
-        ({"priority": 2**31}, "body.priority"),
-        ({"priority": -HUGE}, "body.priority"),
-        ({"is_active": "perhaps"}, "body.is_active"),
-        ({"tags": "a"}, "body.tags"),
-        ({"tags": ["x" * 513]}, "body.tags.0"),
-        ({"tags": [f"t{number}" for number in range(257)]}, "body.tags"),
-    ],
-)
-def test_directives_that_are_none(filled: Bank, body: dict[str, Any], place: str) -> None:
-    assert places(filled.call("POST", "/directives", DIRECTIVE | body)) == [place]
-    assert filled.get("/directives", active_only=False)["items"] == []
-
-
-@pytest.mark.parametrize("missing", DIRECTIVE)
-def test_a_directive_needs_a_name_and_a_content(filled: Bank, missing: str) -> None:
-    body = {name: value for name, value in DIRECTIVE.items() if name != missing}
-    for given in (body, body | {missing: None}):
-        assert places(filled.call("POST", "/directives", given)) == [f"body.{missing}"]
-
-
-@pytest.mark.parametrize("text", UNSTORABLE)
-def test_a_directive_is_kept_without_what_cannot_be_stored(bank: Bank, text: str) -> None:
-    kept = f"x{text}".replace("\u0000", "").replace("\ud83d", "")
-    asked = {"name": f"x{text}", "content": f"x{text}", "tags": [f"x{text}"]}
-    made = good(bank.call("POST", "/directives", asked))
-    assert (made["name"], made["content"], made["tags"]) == (kept, kept, [kept])
-
-
 def test_no_such_path_or_method(http: httpx.Client, filled: Bank) -> None:
     assert request(http, "GET", "/v1/default/nothing").status_code == 404
     assert filled.call("POST", "/profile").status_code == 405

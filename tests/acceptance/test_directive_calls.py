@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from bank_calls import Bank, Running, good
 from hindsight_client import Hindsight
+from test_bad_input import HUGE, UNSTORABLE, places
 from wire_shapes import violations
 
 TONE = {"name": "Tone", "content": "Answer formally", "priority": 10, "tags": []}
@@ -119,6 +120,47 @@ def test_a_bank_holds_a_hundred_directives(bank: Bank) -> None:
     full = bank.call("POST", "/directives", TONE)
     assert full.status_code == 400 and "100 directives" in full.json()["detail"]
     assert len(names(bank, active_only=False, limit=1000)) == 100
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"name": 3}, "body.name"),
+        ({"name": " \u0000\t"}, "body.name"),
+        ({"name": "x" * 201}, "body.name"),
+        ({"content": "\n"}, "body.content"),
+        ({"content": "x" * 4001}, "body.content"),
+        ({"content": ["x"]}, "body.content"),
+        ({"priority": "high"}, "body.priority"),
+        ({"priority": 1.5}, "body.priority"),
+        ({"priority": 2**31}, "body.priority"),
+        ({"priority": -HUGE}, "body.priority"),
+        ({"is_active": "perhaps"}, "body.is_active"),
+        ({"tags": "a"}, "body.tags"),
+        ({"tags": ["x" * 513]}, "body.tags.0"),
+        ({"tags": [f"t{number}" for number in range(257)]}, "body.tags"),
+    ],
+)
+def test_directives_that_are_none(bank: Bank, body: dict[str, Any], place: str) -> None:
+    assert places(bank.call("POST", "/directives", TONE | body)) == [place]
+    one = made(bank)
+    assert places(bank.call("PATCH", f"/directives/{one['id']}", body)) == [place]
+    assert bank.get("/directives", active_only=False)["items"] == [one]
+
+
+@pytest.mark.parametrize("missing", ["name", "content"])
+def test_a_directive_needs_a_name_and_a_content(bank: Bank, missing: str) -> None:
+    body = {name: value for name, value in TONE.items() if name != missing}
+    for given in (body, body | {missing: None}):
+        assert places(bank.call("POST", "/directives", given)) == [f"body.{missing}"]
+
+
+@pytest.mark.parametrize("text", UNSTORABLE)
+def test_a_directive_is_kept_without_what_cannot_be_stored(bank: Bank, text: str) -> None:
+    kept = f"x{text}".replace("\u0000", "").replace("\ud83d", "")
+    asked = {"name": f"x{text}", "content": f"x{text}", "tags": [f"x{text}"]}
+    made = good(bank.call("POST", "/directives", asked))
+    assert (made["name"], made["content"], made["tags"]) == (kept, kept, [kept])
 
 
 async def test_the_published_client(server: Running, bank: Bank) -> None:
