@@ -1,7 +1,8 @@
 """One round of consolidation: facts of a bank, batch by batch, each written as it is decided.
 
 Batches of one lane follow each other, lanes go side by side. A batch that fails is halved down to the fact that is at
-fault, which is marked. But where nothing at all is answered the model is at fault, and the round ends with its error.
+fault, which is marked. But where nothing is answered the model is at fault: the round ends with its error and marks
+nothing, so that a bad hour of a model costs no fact, and no fact stops the others.
 """
 
 import asyncio
@@ -40,8 +41,11 @@ from memorybank.storage.queries import Connection
 OWN = (ModelMalformed, ModelTruncated, ModelRefused, ModelUnavailable)
 #: Texts whose vectors are as near as this may say the same (cosine).
 NEAR = 0.97
-#: Whole batches that may fail before anything is answered: with the next the model counts as broken.
-UNANSWERED = 1
+#: Failures in a row by which the model counts as broken, or as away: before it has answered anything in the round, when
+#: it was asked about two batches and a fact of each; and later, when more facts can hardly be too much for it at once.
+SILENT_AT_FIRST, SILENT = 4, 8
+#: Failures in a row that one fact accounts for: with its neighbour, and alone.
+SILENT_FOR_ONE = 2
 #: What counts in the progress have before the reason: of skipped actions, of facts without an answer.
 SKIPPED, FAILED = "skipped_", "failed_"
 
@@ -62,11 +66,22 @@ class Line:
     waiting: deque[Part]
 
 
+@dataclass(frozen=True)
+class Stuck:
+    """A fact without an answer; `alone`: it was no part of a batch."""
+
+    lane: Lane
+    fact: Pending
+    error: ModelError
+    alone: bool
+
+
 @dataclass
 class Run:
     """A round over a bank. `counts` adds up over all rounds of the operation; they are stored as its progress.
 
-    `wanted`: the scopes that were asked for, None for all; `model`: the number of the embedding model.
+    `wanted`: the scopes that were asked for, None for all; `model`: the number of the embedding model. `silent`:
+    failures since the last answer that may be the model's; `proven`: facts that were stuck before it, by their own fault.
     """
 
     database: Database
@@ -79,8 +94,9 @@ class Run:
     model: int
     counts: Counter[str]
     answered: bool = False
-    failed_whole: int = 0
-    stuck: list[tuple[Lane, Pending, ModelError]] = field(default_factory=list)
+    silent: int = 0
+    stuck: list[Stuck] = field(default_factory=list)
+    proven: int = 0
     stopped: ModelError | None = None
     total: int = 0
 
@@ -98,6 +114,8 @@ class Run:
         for lane, inside in first(cut, cap):
             by_lane.setdefault(lane, Line(lane, deque())).waiting.append(Part(inside))
         lines = deque(by_lane.values())
+        # One at a time until there is an answer: a broken model is asked less, and a good one knows the prompt then.
+        await self._work(lines, first=True)
         async with asyncio.TaskGroup() as group:
             for _ in range(self.config.consolidation_llm_parallelism):
                 group.create_task(self._work(lines))
@@ -107,17 +125,20 @@ class Run:
         waits = len(facts) == most or self.processed < self.total
         return bool(lines) or (waits and self.processed > before)
 
-    async def _work(self, lines: deque[Line]) -> None:
-        """Take lines in turn until none is left or the round ends."""
-        while lines and not self.stopped and not self.round.over():
+    async def _work(self, lines: deque[Line], *, first: bool = False) -> None:
+        """Take lines in turn until none is left or the round ends; `first`: until something is answered."""
+        while lines and not self.stopped and not self.round.over() and not (first and self.answered):
             line = lines.popleft()
-            await self._decide(line, line.waiting.popleft())
-            if line.waiting:
+            part = line.waiting.popleft()
+            await self._decide(line, part)
+            if line.waiting and first and part.whole:
+                lines.appendleft(line)
+            elif line.waiting:
                 lines.append(line)
 
     async def _decide(self, line: Line, part: Part) -> None:
         """Decide on one batch and write what was decided; one that fails is halved, at the end of its line."""
-        shelf = Shelf(self.round.claim.bank, line.lane.audience, line.lane.scope, self.model)
+        shelf = self._shelf(line.lane)
         try:
             verdict = await self.decider.decide(shelf, part.facts, whole=part.whole)
         except OWN as error:
@@ -125,34 +146,54 @@ class Run:
         except ModelError as error:
             self.stopped = self.stopped or error
         else:
-            self.answered = True
+            self._heard()
             await self._write(shelf, part.facts, verdict)
 
+    def _shelf(self, lane: Lane) -> Shelf:
+        return Shelf(self.round.claim.bank, lane.audience, lane.scope, self.model)
+
+    def _heard(self) -> None:
+        """Take note that the model works: what failed until now did so by its own fault."""
+        self.answered, self.silent, self.proven = True, 0, len(self.stuck)
+
     def _failed(self, line: Line, part: Part, error: ModelError) -> None:
-        """Divide a batch; where the second one of the round fails and nothing was answered, stop."""
-        self.failed_whole += part.whole
-        if not self.answered and self.failed_whole > UNANSWERED:
+        """Divide a batch, or stop where the model seems to be at fault.
+
+        Before there was any answer one fact of the batch is asked about first, in each run another one.
+        """
+        if not self.answered or isinstance(error, ModelUnavailable):
+            self.silent += 1
+        if self.silent >= (SILENT if self.answered else SILENT_AT_FIRST):
             self.stopped = self.stopped or error
-        elif len(part.facts) > 1:
-            self.counts["batches_halved"] += 1
-            line.waiting.extend(Part(half, whole=False) for half in halves(part.facts))
+        elif len(part.facts) == 1:
+            self.stuck.append(Stuck(line.lane, part.facts[0], error, part.whole))
         else:
-            self.stuck.append((line.lane, part.facts[0], error))
+            self.counts["batches_halved"] += 1
+            facts = list(part.facts)
+            if not self.answered:
+                one = facts.pop((self.round.claim.lease.operation_id.int + self.silent) % len(facts))
+                line.waiting.appendleft(Part((one,), whole=False))
+            line.waiting.extend(Part(half, whole=False) for half in halves(facts))
 
     async def _end_failures(self) -> None:
-        """Mark the facts that no answer could be had for; where it may be the provider's fault, stop instead."""
-        errors = [error for *_, error in self.stuck]
-        absent = next((error for error in errors if isinstance(error, ModelUnavailable)), None)
-        if errors and not self.answered and (self.stopped or absent):
-            self.stopped = self.stopped or absent
-            return
-        for lane, fact, error in self.stuck:
-            shelf = Shelf(self.round.claim.bank, lane.audience, lane.scope, self.model)
+        """Mark the facts that no answer could be had for; where it may be the model's fault, stop instead."""
+        for at, one in enumerate(self.stuck):
+            if at >= self.proven and self._may_be_the_model(one):
+                self.stopped = self.stopped or one.error
+                continue
             async with self.round.writing() as connection:
-                marked = await observing.mark_failed(connection, shelf, [fact], clock.now())
+                marked = await observing.mark_failed(
+                    connection, self._shelf(one.lane), [one.fact], clock.now()
+                )
                 self.counts["facts_failed"] += len(marked)
-                self.counts[f"{FAILED}{error.code}"] += len(marked)
+                self.counts[f"{FAILED}{one.error.code}"] += len(marked)
                 await self._report(connection)
+
+    def _may_be_the_model(self, one: Stuck) -> bool:
+        """Whether a fact that is stuck since the last answer may be so by the model's fault."""
+        if not self.answered:
+            return self.stopped is not None or isinstance(one.error, ModelUnavailable)
+        return isinstance(one.error, ModelUnavailable) and (one.alone or self.silent > SILENT_FOR_ONE)
 
     async def _write(self, shelf: Shelf, facts: Sequence[Pending], verdict: Verdict) -> None:
         """Write what was decided on facts, in one transaction with the marks that they are done."""
@@ -213,13 +254,8 @@ class Run:
 
     def _named(self, prefix: str) -> Counter[str]:
         """Return the counts under a prefix, without it."""
-        return Counter(
-            {
-                name.removeprefix(prefix): count
-                for name, count in self.counts.items()
-                if name.startswith(prefix)
-            }
-        )
+        found = {name: count for name, count in self.counts.items() if count and name.startswith(prefix)}
+        return Counter({name.removeprefix(prefix): count for name, count in found.items()})
 
     async def _result(self) -> dict[str, Any]:
         """Return what the operation did, by number: the wire's names where it has one."""

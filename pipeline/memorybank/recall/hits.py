@@ -1,7 +1,7 @@
 """Hits: from ranked units to what the caller sees. Pure."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import Any
 
 from memorybank.model import Bank, FactType, Hit, Scores, chunk_id
 from memorybank.recall.query import MinScores
@@ -52,19 +52,22 @@ class Distinct:
     """Lets each memory through once: the same text, of the same time, kept twice is one memory.
 
     The same text of two different times is two memories: somebody was on a team, left, and came back; "I ran today" of
-    two days are two runs. When it was said counts only where somebody has told it.
+    two days are two runs. When it was said counts only where somebody has told it. An observation in the words of the
+    one fact that it stands on is that fact, whenever it was said again.
     """
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, datetime | None, datetime | None, datetime | None]] = set()
+        self._seen: set[tuple[Any, ...]] = set()
 
-    def __call__(self, unit: FoundUnit) -> bool:
-        """Return whether no like of this unit has come before."""
+    def __call__(self, unit: FoundUnit, sources: Sequence[FoundSource] = ()) -> bool:
+        """Return whether no like of this unit has come before; `sources`: the facts that it stands on."""
         text = fold(unit.text)
         if "  " in text or "\n" in text:
             text = " ".join(text.split())
         said_at = None if unit.mentioned_at_assumed else unit.mentioned_at
         like = (text, unit.occurred_start, unit.occurred_end, said_at)
-        new = like not in self._seen
+        same = (text, sources[0].id if len(sources) == 1 else unit.id)
+        new = like not in self._seen and same not in self._seen
         self._seen.add(like)
+        self._seen.add(same)
         return new

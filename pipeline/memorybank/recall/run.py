@@ -171,7 +171,7 @@ class Found:
             self.good.extend(good)
             self.packing = self._packed_without_sources()
         else:
-            self.packing.add(self._hit(*pair) for pair in good if self._distinct(pair[0]))
+            self.packing.add(self._hit(*pair) for pair in good if self._is_new(pair[0], self._distinct))
 
     def _packed_without_sources(self) -> Packing:
         """Pack anew, without the facts that a returned observation stands on; one that does not fit hides nothing."""
@@ -181,7 +181,9 @@ class Found:
             hidden = unfit.union(each.id for unit in preferred for each in self.sources[unit])
             packing, distinct = self._new_packing(), Distinct()
             packing.add(
-                self._hit(*pair) for pair in self.good if pair[0].id not in hidden and distinct(pair[0])
+                self._hit(*pair)
+                for pair in self.good
+                if pair[0].id not in hidden and self._is_new(pair[0], distinct)
             )
             lost = preferred - {hit.id for hit in packing.hits}
             if not lost:
@@ -193,10 +195,15 @@ class Found:
         sources = (source.chunk for source in self.sources.get(unit.id, ()))
         return [chunk for chunk in (unit.chunk, *sources) if chunk]
 
+    def _is_new(self, unit: FoundUnit, distinct: Distinct) -> bool:
+        return distinct(unit, self._sources_of(unit))
+
     def _hit(self, unit: FoundUnit, scores: Scores) -> Hit:
+        return hits.make(self.run.bank, unit, scores, self._sources_of(unit))
+
+    def _sources_of(self, unit: FoundUnit) -> Sequence[FoundSource]:
         # Most banks have none, and asking for each hit costs.
-        sources = self.sources.get(unit.id, ()) if self.sources else ()
-        return hits.make(self.run.bank, unit, scores, sources)
+        return self.sources.get(unit.id, ()) if self.sources else ()
 
     def _new_packing(self) -> Packing:
         return Packing(self.run.query.max_tokens, self.run.cost)

@@ -13,7 +13,7 @@ from memorybank.recall import beside, budget, hits
 from memorybank.recall.budget import Packing
 from memorybank.recall.query import MinScores
 from memorybank.settings import defaults
-from memorybank.storage.found import FoundChunk, FoundUnit
+from memorybank.storage.found import FoundChunk, FoundSource, FoundUnit
 from memorybank.text import count_tokens
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -102,6 +102,19 @@ def test_doubles_are_one_memory_and_periods_are_two() -> None:
         unit("Uma is on the team.", occurred_start=autumn),
     ]
     assert [distinct(each) for each in units] == [True, False, True, True, False, True, True, True]
+
+
+@pytest.mark.parametrize("first", ["fact", "observation"])
+def test_k3_an_observation_in_the_words_of_its_one_fact_is_that_fact(first: str) -> None:
+    text, said, again = "I ran today.", datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 9, tzinfo=UTC)
+    fact, seen = unit(text, mentioned_at=said), unit(text, mentioned_at=again)
+    one = FoundSource(seen.id, fact.id, 1, 0, None)
+    told = [(fact, ()), (seen, [one])] if first == "fact" else [(seen, [one]), (fact, ())]
+    distinct = hits.Distinct()
+    assert [distinct(*pair) for pair in told] == [True, False]
+    two = [one, replace(one, id=uuid4())]
+    distinct = hits.Distinct()
+    assert [distinct(fact), distinct(seen, two)] == [True, True], "two runs stay two"
 
 
 def test_a_hit_names_its_chunk_as_the_wire_does() -> None:
