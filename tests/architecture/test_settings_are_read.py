@@ -20,8 +20,6 @@ NOT_BUILT_YET = frozenset(
         "bank.recall_chunks_max_tokens",
         "bank.recall_include_chunks",
         "reflect.on_violation",
-        "reflect.verdict_attempts",
-        "reflect.verdict_timeout_seconds",
     }
 )
 #: Fields that the settings themselves read, in `strategy_named`.

@@ -27,13 +27,19 @@ KANJI_ALONE = 12
 
 #: What a sentence may say in any language: quotations, code, addresses, names and titles of several words, citations.
 _ANY_LANGUAGE = re.compile(
-    r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|‘[^’\n]*’(?!\w)|「[^」\n]*」|『[^』\n]*』|`[^`\n]*`"
-    r"|\S*(?:://|@|www\.)\S*|\[[\d,; ]+\]"
+    r"\"[^\"\n]*\"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|‘[^‘’\n]*’(?!\w)|「[^「」\n]*」|『[^『』\n]*』|`[^`\n]*`"
+    r"|(?<!\S)\S*(?:://|@|www\.)\S*|\[[\d,; ]+\]"
 )
-_TITLE = re.compile(r"(?<![.!?:] )(?<!^)[A-ZÀ-Þ][\w'’-]*(?: (?:[a-zß-ÿ'’]{1,4} ){0,2}[A-ZÀ-Þ][\w'’-]*)+")
+_CAPITALISED = r"[A-ZÀ-Þ][\w'’-]*"
+_TITLE = re.compile(
+    rf"(?<![\w'’-])(?<!^){_CAPITALISED}"
+    rf"(?: (?:(?:of|the|and|for|de|la|le|du|des|del|von|der|di|da|do|y|et|und) ){{0,2}}{_CAPITALISED})+"
+)
 _WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
 _UNSPACED = re.compile(f"[{KANA}\u3400-\u9fff\u0e01-\u0e3a]")
-_CITATION = re.compile(r"\s*\[[\d,; ]+\]")
+#: A heading is no sentence.
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+_CITATION = re.compile(r"(?<!\s)\s*\[[\d,; ]+\]")
 
 
 class State(Enum):
@@ -105,7 +111,7 @@ class Length:
             case "words":
                 return len(_WORD.findall(said))
             case "sentences":
-                return len(text.sentences(said))
+                return len(text.sentences(_HEADING.sub("", said)))
             case "characters":
                 return len(text.normalize(said).strip())
 

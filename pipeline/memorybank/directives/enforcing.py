@@ -5,6 +5,7 @@ It fails closed: where no verdict comes, in time and in full, the directives wit
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,22 @@ from memorybank.directives.verdict import Judged
 from memorybank.errors import ModelError, ModelMalformed
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.ledger import Ledger
-from memorybank.llm.retry import Budget
+from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.structured import structured
+from memorybank.settings import Settings, stage_model
 from memorybank.storage.directives import Directive
 
-__all__ = ["UNVERIFIED", "WITHHELD", "Checker", "Draft", "Enforced", "Rule", "Violation", "enforced"]
+__all__ = [
+    "UNVERIFIED",
+    "WITHHELD",
+    "Checker",
+    "Draft",
+    "Enforced",
+    "Rule",
+    "Violation",
+    "breaks",
+    "enforced",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -34,17 +46,38 @@ UNVERIFIED = (
 Repair = Callable[[str], Awaitable[Draft | None]]
 
 
+def _nobody(milliseconds: int) -> None:
+    """Take no note."""
+
+
 @dataclass(frozen=True)
 class Checker:
     """Says what a draft breaks. Without a `model` what only a model could check counts as broken.
 
-    `budget` makes the attempts for one verdict, which takes at most `timeout` seconds with all of them.
+    `budget` makes the attempts for one verdict, which takes at most `timeout` seconds with all of them; `asked` is told
+    how many milliseconds each took.
     """
 
     model: LanguageModel | None
     budget: Callable[[], Budget]
     max_output_tokens: int | None
     timeout: float
+    asked: Callable[[int], None] = _nobody
+
+    @classmethod
+    def of(
+        cls, model: LanguageModel | None, settings: Settings, asked: Callable[[int], None] = _nobody
+    ) -> "Checker":
+        """Return the checker of an installation."""
+        own, limits = stage_model(settings, "reflect"), settings.reflect
+        patience = Patience(own.backoff_seconds, own.backoff_cap_seconds)
+        return cls(
+            model,
+            lambda: Budget(limits.verdict_attempts, patience),
+            own.max_output_tokens,
+            limits.verdict_timeout_seconds,
+            asked,
+        )
 
     async def violations(
         self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None = None
@@ -80,6 +113,9 @@ class Checker:
     ) -> Mapping[int, Judged]:
         """Return what a model says of each directive, by number; whatever goes wrong leaves some out."""
         if self.model is None:
+            _log.warning(
+                "%d directives can only be checked by a language model: set llm.model", len(directives)
+            )
             return {}
         budget, count = self.budget(), len(directives)
 
@@ -91,12 +127,15 @@ class Checker:
             return judged
 
         request = verdict.request(directives, question, draft, self.max_output_tokens)
+        began = time.perf_counter()
         try:
             async with asyncio.timeout(self.timeout):
                 return await structured(self.model, request, read, budget, ledger)
         except (ModelError, TimeoutError) as error:
-            _log.warning("no verdict on %d directives: %s", count, error or "it took too long")
+            _log.warning("no verdict on %d directives: %s", count, str(error) or "it took too long")
             return {}
+        finally:
+            self.asked(round((time.perf_counter() - began) * 1000))
 
 
 @dataclass(frozen=True)
@@ -154,6 +193,11 @@ def wish(violations: Sequence[Violation]) -> str:
 def _wish(one: Violation) -> str:
     offending = f" (offending: {', '.join(map(repr, one.words))})" if one.words else ""
     return f"- {one.directive.name}: {one.directive.content}{offending}"
+
+
+def breaks(directives: Sequence[Directive], quoted: str) -> bool:
+    """Whether a text by itself breaks a directive that code can check: who only quotes leaves it out."""
+    return any(_by_code(one, Draft(quoted, cited=True))[0] for one in directives)
 
 
 def _by_code(directive: Directive, draft: Draft) -> tuple[Violation | None, bool]:

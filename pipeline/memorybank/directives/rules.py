@@ -54,23 +54,23 @@ class _Rule:
 @lru_cache(maxsize=1024)
 def read(directive: str) -> Rules:
     """Return the rules of a directive; none, not alone, for one that only a model can judge."""
-    lines = (_ITEM.sub("", line) for line in text.normalize(directive).split("\n"))
-    whole = " ".join(" ".join(lines).split())
-    if _has_condition(whole):
+    lines = "\n".join(_ITEM.sub("", line.strip()) for line in text.normalize(directive).split("\n"))
+    if _has_condition(lines):
         return Rules()
-    found = [_rules(sentence) for sentence in _sentences(whole)]
+    found = [_rules(sentence) for sentence in _sentences(lines)]
     known = [rule for rules in found for rule in rules]
     alone = bool(known) and all(found) and all(rule.whole for rule in known)
     return Rules(tuple(rule.check for rule in known), alone)
 
 
-def _sentences(whole: str) -> list[str]:
+def _sentences(lines: str) -> list[str]:
     """Return the sentences of a directive: one, where it is one rule as it stands ("max. 50 words")."""
-    return [whole] if _rules(whole) else text.sentences(whole)
+    whole = " ".join(lines.split())
+    return [whole] if _rules(whole) else [" ".join(one.split()) for one in text.sentences(lines)]
 
 
-def _has_condition(whole: str) -> bool:
-    return any(one.search(_QUOTED.sub(" ", whole)) for one in _conditions())
+def _has_condition(lines: str) -> bool:
+    return any(one.search(_QUOTED.sub(" ", lines)) for one in _conditions())
 
 
 @lru_cache(maxsize=1)

@@ -22,7 +22,7 @@ _ALIKE = str.maketrans(
 _ACCENTS = re.compile(r"(?<=[^\W\d_])[\u0300-\u036f]+")
 #: Tag characters carry hidden text beside what `text.visible` knows.
 _TAGS = re.compile("[\U000e0000-\U000e007f]")
-_BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011]\s*\n\s*(?=[^\W\d_])")
+_BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011][^\S\n]*\n\s*(?=[^\W\d_])")
 _TOKEN = re.compile(r"[^\W_]+")
 #: Scripts without spaces between a word and what belongs to it: there a word has no edges.
 _UNSPACED = re.compile(f"[{HAN}{KANA}{HANGUL}]")

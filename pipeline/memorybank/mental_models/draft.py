@@ -7,7 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from memorybank.errors import ModelError
+from memorybank.directives.enforcing import Violation
+from memorybank.errors import MemoryBankError
 from memorybank.mental_models.delta import Changed
 from memorybank.mental_models.prompting import Evidence
 from memorybank.mental_models.trigger import Mode
@@ -62,10 +63,17 @@ class Notes:
     warnings: list[str] = field(default_factory=list)
     duration_ms: int = 0
 
+    def called(self, scope: str, milliseconds: int) -> None:
+        """Note a call of a model."""
+        self.calls.append({"scope": scope, "duration_ms": milliseconds})
+
 
 @dataclass(frozen=True)
 class Draft:
-    """What a refresh would make of a model as it was read; `error` where it failed, and the old content stands."""
+    """What a refresh would make of a model as it was read; `error` where it failed, and the old content stands.
+
+    `violations`: the directives that what it wrote breaks; of that nothing is in here.
+    """
 
     model: Model
     requested: Mode
@@ -78,7 +86,8 @@ class Draft:
     notes: Notes
     fallback: Reason | None = None
     failure: Reason | None = None
-    error: ModelError | None = None
+    error: MemoryBankError | None = None
+    violations: tuple[Violation, ...] = ()
     changed: Changed | None = None
     candidate: Document = ()
     structured_output: Mapping[str, Any] | None = None
@@ -90,6 +99,7 @@ class Draft:
             "mental_model_id": self.model.id,
             "outcome": self.ending.value,
             **({"failure_reason": self.failure.value} if self.failure else {}),
+            **({"violations": [one.told() for one in self.violations]} if self.violations else {}),
             "effective_mode": self.mode,
             **({"mode_fallback_reason": self.fallback.value} if self.fallback else {}),
             "facts_shown": len(self.evidence.shown),

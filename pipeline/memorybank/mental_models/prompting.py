@@ -11,10 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from memorybank import templates
+from memorybank.directives.verdict import told
 from memorybank.llm.client import ChatRequest
 from memorybank.mental_models import schema
 from memorybank.sections import Document, rendered
 from memorybank.settings import BankConfig
+from memorybank.storage.directives import Directive
 from memorybank.storage.mental_models import Model, Shown
 
 #: Name of the schema of a structured answer.
@@ -34,26 +36,40 @@ class Evidence:
         return [one.id for one in self.shown]
 
 
-def whole(model: Model, evidence: Evidence, config: BankConfig, max_output_tokens: int | None) -> ChatRequest:
+@dataclass(frozen=True)
+class Frame:
+    """What holds for each call about one model."""
+
+    config: BankConfig
+    directives: Sequence[Directive]
+    max_output_tokens: int | None
+
+
+def whole(model: Model, evidence: Evidence, frame: Frame) -> ChatRequest:
     """Return the call that asks for the whole document."""
     prompt = templates.load("mental_models", "full").render(
-        **_about(model, config), facts=_lines(evidence.shown), chunks=list(evidence.chunks)
+        **_about(model, frame), facts=_lines(evidence.shown), chunks=list(evidence.chunks)
     )
-    return _request(prompt, schema.NAME, schema.FULL, max_output_tokens)
+    return _request(prompt, schema.NAME, schema.FULL, frame.max_output_tokens)
 
 
-def change(
-    model: Model, evidence: Evidence, known: int, config: BankConfig, max_output_tokens: int | None
-) -> ChatRequest:
+def mended(model: Model, evidence: Evidence, frame: Frame, document: Document, wish: str) -> ChatRequest:
+    """Return the call that asks for a whole document in place of one in which something is wrong."""
+    said = f'{{"sections": [{", ".join(_sections(document, evidence.ids, "name"))}]}}'
+    turns = ({"role": "assistant", "content": said}, {"role": "user", "content": wish})
+    return whole(model, evidence, frame).following(*turns)
+
+
+def change(model: Model, evidence: Evidence, known: int, frame: Frame) -> ChatRequest:
     """Return the call that asks what becomes of the document; the first `known` memories are its sources."""
     prompt = templates.load("mental_models", "delta").render(
-        **_about(model, config),
+        **_about(model, frame),
         facts=_lines(evidence.shown[:known]),
         new_facts=_lines(evidence.shown[known:], known),
         chunks=list(evidence.chunks),
-        document=_sections(model.document, evidence.ids),
+        document="\n".join(_sections(model.document, evidence.ids)),
     )
-    return _request(prompt, schema.NAME, schema.DELTA, max_output_tokens)
+    return _request(prompt, schema.NAME, schema.DELTA, frame.max_output_tokens)
 
 
 def structure(
@@ -70,10 +86,11 @@ def structure(
     return _request(prompt, STRUCTURED, dict(asked), max_output_tokens)
 
 
-def _about(model: Model, config: BankConfig) -> dict[str, str]:
+def _about(model: Model, frame: Frame) -> dict[str, str]:
     return {
-        "mission": (config.reflect_mission or "").strip(),
-        "language": " ".join((config.llm_output_language or "").split()),
+        "mission": (frame.config.reflect_mission or "").strip(),
+        "directives": f"\n{told(frame.directives)}" if frame.directives else "",
+        "language": " ".join((frame.config.llm_output_language or "").split()),
         "max_tokens": str(model.max_tokens),
         "question": model.source_query,
     }
@@ -108,13 +125,13 @@ def _line(one: Shown) -> dict[str, Any]:
     return {name: value for name, value in line.items() if value}
 
 
-def _sections(document: Document, ids: Sequence[UUID]) -> str:
-    """Return sections as JSON, one a line, their sources by number."""
+def _sections(document: Document, ids: Sequence[UUID], name: str = "section") -> list[str]:
+    """Return sections as JSON, their sources by number."""
     numbers = {id_: number for number, id_ in enumerate(ids, 1)}
-    return "\n".join(
+    return [
         _json(
             {
-                "section": section.name,
+                name: section.name,
                 "statements": [
                     {"text": one.text, "facts": [numbers[id_] for id_ in one.sources if id_ in numbers]}
                     for one in section.statements
@@ -122,7 +139,7 @@ def _sections(document: Document, ids: Sequence[UUID]) -> str:
             }
         )
         for section in document
-    )
+    ]
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ there are none. Whatever fails is kept in the draft: the old content stands.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -13,7 +13,9 @@ from uuid import UUID
 
 from memorybank import text
 from memorybank.audience import Viewer
-from memorybank.errors import BadRequest, ModelError, ModelMalformed
+from memorybank.directives import enforcing
+from memorybank.directives.enforcing import Checker, Enforced
+from memorybank.errors import BadRequest, DirectiveViolated, MemoryBankError, ModelError, ModelMalformed
 from memorybank.llm.client import ChatRequest, LanguageModel
 from memorybank.llm.conforming import conforming
 from memorybank.llm.ledger import MemoryLedger
@@ -23,13 +25,14 @@ from memorybank.mental_models import delta, extractive, prompting
 from memorybank.mental_models.delta import Changed
 from memorybank.mental_models.draft import ENDINGS, Draft, Ending, Notes, Reason
 from memorybank.mental_models.evidence import Asked, FindEvidence
-from memorybank.mental_models.prompting import Evidence
+from memorybank.mental_models.prompting import Evidence, Frame
 from memorybank.mental_models.schema import Reader
 from memorybank.mental_models.trigger import Mode, Trigger
 from memorybank.model import Bank
 from memorybank.sections import Document, Section, cited, rendered, standing
 from memorybank.settings import BankConfig
-from memorybank.storage import mental_models
+from memorybank.storage import directives, mental_models
+from memorybank.storage.directives import Directive
 from memorybank.storage.mental_models import Model
 from memorybank.storage.pool import Database
 
@@ -50,6 +53,7 @@ class Means:
     model: LanguageModel | None
     budget: Callable[[], Budget]
     max_output_tokens: int | None
+    checker: Checker
 
 
 @dataclass
@@ -63,6 +67,7 @@ class Refresh:
     trigger: Trigger
     ledger: MemoryLedger
     notes: Notes = field(default_factory=Notes)
+    directives: Sequence[Directive] = ()
     seen_at: datetime | None = None
     failure: Reason | None = None
     too_long: bool = False
@@ -72,6 +77,7 @@ class Refresh:
         began = time.perf_counter()
         async with self.means.database.connection() as connection:
             self.seen_at = await mental_models.seen(connection, self.model)
+            self.directives = await directives.in_scope(connection, self.bank.id, self.model.tags)
         mode, fallback = self._mode()
         made = await (self._delta() if mode == "delta" else self._whole(fallback))
         self.notes.usage = self.ledger.usage
@@ -87,6 +93,10 @@ class Refresh:
         if self.model.built_query != self.model.source_query:
             return "full", Reason.OTHER_QUESTION
         return "delta", None
+
+    @property
+    def _frame(self) -> Frame:
+        return Frame(self.config, self.directives, self.means.max_output_tokens)
 
     def _made(self, mode: Mode, ending: Ending, evidence: Evidence, **more: Any) -> Draft:
         values = {"document": self.model.document, "read_at": self.model.read_at, **more}
@@ -108,10 +118,11 @@ class Refresh:
         if not evidence.shown:
             return self._made("full", Ending.PRESERVED, evidence, fallback=fallback)
         if self.means.model is None:
-            document = extractive.quoted(evidence.shown, self.model.max_tokens)
+            kept = [one for one in evidence.shown if not enforcing.breaks(self.directives, one.text)]
+            document = extractive.quoted(kept, self.model.max_tokens)
             return await self._ended("full", evidence, document, fallback=fallback)
         self.failure, budget = Reason.NO_ANSWER, self.means.budget()
-        request = prompting.whole(self.model, evidence, self.config, self.means.max_output_tokens)
+        request = prompting.whole(self.model, evidence, self._frame)
 
         def read(value: Any) -> Document:
             return self._sections(value, evidence, budget)
@@ -154,7 +165,7 @@ class Refresh:
         base = standing(self.model.document, evidence.ids)
         self.failure, budget = Reason.FAILED, self.means.budget()
         asked = replace(self.model, document=base)
-        request = prompting.change(asked, evidence, known, self.config, self.means.max_output_tokens)
+        request = prompting.change(asked, evidence, known, self._frame)
 
         def read(value: Any) -> Changed:
             return self._change(value, base, evidence, known)
@@ -208,17 +219,53 @@ class Refresh:
     # --- steps that both share ---
 
     async def _ended(self, mode: Mode, evidence: Evidence, document: Document, **more: Any) -> Draft:
-        """Return the draft of a document, with its answer in the shape that the trigger asks for."""
-        more["candidate"] = document
+        """Return the draft of a document that keeps the directives, with its answer in the shape that is asked for."""
         try:
             output = await self._structure(evidence, document)
         except ModelError as error:
             self.failure = Reason.UNSTRUCTURED
-            return self._failed(mode, evidence, error, **more)
+            return self._failed(mode, evidence, error)
+        kept, pages = await self._enforced(evidence, document, output)
+        if kept.draft is None:
+            self.failure = Reason.NO_ANSWER
+            more |= {"changed": None, "violations": kept.violations}
+            return self._failed(mode, evidence, DirectiveViolated(_withheld(kept)), **more)
+        if kept.repaired:
+            mode, more["changed"] = "full", None
+        document, output = pages[-1]
         ending = Ending.UNCHANGED if _same(document, self.model.document) else Ending.WRITTEN
-        return self._made(mode, ending, evidence, document=document, structured_output=output, **more)
+        said = {"document": document, "candidate": document, "structured_output": output}
+        return self._made(mode, ending, evidence, **said, **more)
 
-    def _failed(self, mode: Mode, evidence: Evidence, error: ModelError, **more: Any) -> Draft:
+    async def _enforced(
+        self, evidence: Evidence, document: Document, output: Any
+    ) -> tuple[Enforced, list[tuple[Document, Any]]]:
+        """Return what may be written, and the pages that were, the last one mended where one had to be."""
+        pages, model = [(document, output)], self.means.model
+
+        async def mended(wish: str) -> enforcing.Draft | None:
+            assert model is not None
+            budget = self.means.budget()
+            request = prompting.mended(self.model, evidence, self._frame, document, wish)
+
+            def read(value: Any) -> Document:
+                return self._sections(value, evidence, budget)
+
+            try:
+                page = await self._call("repair", model, request, read, budget)
+                pages.append((page, await self._structure(evidence, page)))
+            except ModelError as error:
+                self.notes.warnings.append(error.message)
+                return None
+            return _said(*pages[-1])
+
+        question, repair = self.model.source_query, mended if model else None
+        kept = await enforcing.enforced(
+            self.means.checker, self.directives, question, _said(document, output), repair, self.ledger
+        )
+        return kept, pages
+
+    def _failed(self, mode: Mode, evidence: Evidence, error: MemoryBankError, **more: Any) -> Draft:
         reason = self.failure or Reason.NO_ANSWER
         ending = ENDINGS.get(reason, Ending.ERROR)
         return self._made(mode, ending, evidence, failure=reason, error=error, **more)
@@ -246,7 +293,7 @@ class Refresh:
         try:
             return await structured(model, request, read, budget, self.ledger)
         finally:
-            self.notes.calls.append({"scope": scope, "duration_ms": _since(began)})
+            self.notes.called(scope, _since(began))
 
     async def _evidence(self, max_tokens: int) -> Evidence:
         found = await self._search(max_tokens)
@@ -280,6 +327,17 @@ class Refresh:
 class _Found:
     ids: list[UUID]
     chunks: tuple[str, ...]
+
+
+def _said(document: Document, output: Any) -> enforcing.Draft:
+    """Return all that readers get of a page: each statement of it cites its memories."""
+    return enforcing.Draft(rendered(document), output, cited=True)
+
+
+def _withheld(kept: Enforced) -> str:
+    """Return why nothing was written, for who may read the operation: no word of directive or page."""
+    broken = ", ".join(f"{one.directive.id} ({one.rule.value})" for one in kept.violations)
+    return f"the page is not written: it breaks directives of the bank, or nobody can say that it keeps them: {broken}"
 
 
 def _same(one: Document, other: Document) -> bool:

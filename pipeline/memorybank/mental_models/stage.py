@@ -5,18 +5,20 @@ deletion or an edit meanwhile leaves the old content, or has it done again.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from memorybank.audience import Viewer
-from memorybank.errors import ModelMalformed, ModelRefused, ModelTruncated
+from memorybank.directives.enforcing import Checker
+from memorybank.errors import DirectiveViolated, ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.mental_models import trigger
-from memorybank.mental_models.draft import Draft, Ending
+from memorybank.mental_models.draft import Draft, Ending, Notes
 from memorybank.mental_models.evidence import FindEvidence
 from memorybank.mental_models.refresh import Means, Refresh
 from memorybank.operations import Outcome
@@ -31,7 +33,7 @@ from memorybank.storage.queries import Connection
 from memorybank.text import cut_to_tokens
 
 #: Errors that say something of this model's refresh; any other is the provider's, and a preview raises it.
-OWN = (ModelMalformed, ModelTruncated, ModelRefused)
+OWN = (ModelMalformed, ModelTruncated, ModelRefused, DirectiveViolated)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class MentalModels:
     async def work(self, round_: Round) -> Outcome:
         """Refresh the model of an operation: the handler of `Kind.REFRESH_MENTAL_MODEL`.
 
-        Raises the ModelError by which it failed; the old content stands, and the operation says how it ended.
+        Raises the error by which it failed; the old content stands, and the operation says how it ended.
         """
         claim = round_.claim
         async with self.database.connection() as connection:
@@ -88,13 +90,14 @@ class MentalModels:
         own = stage_model(self.settings, "reflect")
         patience = Patience(own.backoff_seconds, own.backoff_cap_seconds)
         attempts = self.settings.reflect.attempts
-        means = Means(
-            self.database, self.find, self.model, lambda: Budget(attempts, patience), own.max_output_tokens
-        )
+        notes = Notes()
+        checker = Checker.of(self.model, self.settings, partial(notes.called, "verdict"))
+        budget = partial(Budget, attempts, patience)
+        means = Means(self.database, self.find, self.model, budget, own.max_output_tokens, checker)
         config = resolve_bank(self.settings.bank, bank.config)
         asked = trigger.read(model.trigger, model.tags)
         ledger = MemoryLedger(StoredLedger(self.database, caller))
-        return await Refresh(means, bank, config, model, asked, ledger).draft()
+        return await Refresh(means, bank, config, model, asked, ledger, notes).draft()
 
     async def _write(self, connection: Connection, draft: Draft) -> Outcome:
         """Store a draft where what it stands on is as it was read; else it is to be made anew."""

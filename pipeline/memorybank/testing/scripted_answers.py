@@ -10,7 +10,7 @@ Body = dict[str, Any]
 
 #: Names of `response_format` that it answers by their meaning; any other schema gets a minimal object.
 EXTRACTION, CONSOLIDATION = "extracted_facts", "consolidation_decision"
-DOCUMENT = "mental_model_document"
+DOCUMENT, VERDICT = "mental_model_document", "directive_verdict"
 #: The order in which it uses the tools of a reflect loop.
 TOOL_ORDER = ("search_mental_models", "search_observations", "recall")
 #: Two claims are the same when they share this part of their words (Jaccard).

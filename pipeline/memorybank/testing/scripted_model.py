@@ -11,7 +11,7 @@ from typing import Any
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
 from memorybank.model import TokenUsage
 from memorybank.settings import Stage
-from memorybank.testing.scripted_answers import CONSOLIDATION, DOCUMENT, document, minimal
+from memorybank.testing.scripted_answers import CONSOLIDATION, DOCUMENT, VERDICT, document, minimal
 from memorybank.testing.scripted_decisions import right
 
 Answer = Callable[[str], Any]
@@ -37,17 +37,23 @@ def one_fact_a_line(content: str) -> Any:
     return {"facts": [{"what": line, "entities": []} for line in content.split("\n") if line.strip()]}
 
 
+def nothing_judged(user: str) -> Any:
+    """Return a verdict that says nothing of any directive."""
+    return {"verdicts": []}
+
+
 @dataclass
 class ScriptedModel:
     """`answer` gets the content and returns a value to send as JSON, a text to send, or an exception to raise.
 
-    `decide` and `write` do the same for consolidation and mental models, and get what the user says. Any other schema
-    gets the smallest value that fits.
+    `decide`, `write` and `judge` do the same for consolidation, mental models and verdicts, and get what the user says.
+    Any other schema gets the smallest value that fits.
     """
 
     answer: Answer = one_fact_a_line
     decide: Decide = right
     write: Decide = document
+    judge: Decide = nothing_judged
     requests: list[ChatRequest] = field(default_factory=list)
     known: ModelProfile = field(default_factory=lambda: ModelProfile("scripted"))
 
@@ -62,6 +68,8 @@ class ScriptedModel:
             said = self.decide(request.user)
         elif request.schema_name == DOCUMENT:
             said = self.write(request.user)
+        elif request.schema_name == VERDICT:
+            said = self.judge(request.user)
         elif request.schema and "facts" not in request.schema.get("properties", {}):
             said = minimal(request.schema, request.schema)
         else:

@@ -22,7 +22,8 @@ from memorybank.retain.extractors import extractor_for
 from memorybank.retain.stage import Retain
 from memorybank.sections import rendered
 from memorybank.settings import Settings
-from memorybank.storage import consolidations, documents, mental_models, operations
+from memorybank.storage import consolidations, directives, documents, mental_models, operations
+from memorybank.storage.directives import Directive
 from memorybank.storage.mental_models import Changes, Model, NewModel
 from memorybank.storage.operations import OperationRecord
 from memorybank.storage.pool import Database
@@ -52,9 +53,15 @@ class World:
             RecallForMentalModels(recall), self.model, self.embedder, self.database, self.settings
         )
 
-    def with_(self, write: Any) -> "World":
+    def with_(self, write: Any, **more: Any) -> "World":
         """Return the world with a model that writes this."""
-        return replace(self, model=ScriptedModel(write=write))
+        return replace(self, model=ScriptedModel(write=write, **more))
+
+    async def direct(self, content: str, *tags: str, is_active: bool = True) -> Directive:
+        """Give the bank a directive."""
+        new = directives.Changes("rule", content, 0, is_active, tags)
+        async with self.database.transaction() as connection:
+            return await directives.add(connection, self.bank.id, new)
 
     async def keep(self, *lines: str, day: int = 1, audience: int | None = None, **about: Any) -> None:
         """Retain lines as facts that were said on a day of March 2031."""
