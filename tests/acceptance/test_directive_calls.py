@@ -1,5 +1,6 @@
 """Directives over HTTP, by command and by the real client: kept, listed, changed, deleted, bounded."""
 
+import json
 from typing import Any
 
 import pytest
@@ -161,6 +162,46 @@ def test_a_directive_is_kept_without_what_cannot_be_stored(bank: Bank, text: str
     asked = {"name": f"x{text}", "content": f"x{text}", "tags": [f"x{text}"]}
     made = good(bank.call("POST", "/directives", asked))
     assert (made["name"], made["content"], made["tags"]) == (kept, kept, [kept])
+
+
+def test_a_page_that_breaks_one_is_not_written(bank: Bank) -> None:
+    bank.retain({"content": "Ana leads Project Heron."}, {"content": "Ana lives in Graz."})
+    model = {"id": "ana", "name": "Ana", "source_query": "What of Ana?"}
+    bank.ended(good(bank.call("POST", "/mental-models", model))["operation_id"])
+    before = bank.get("/mental-models/ana")
+    assert "Heron" in before["content"]
+    one = made(bank, content="Be kind to Ana.")
+    done = bank.ended(good(bank.call("POST", "/mental-models/ana/refresh"))["operation_id"])
+    assert (done["status"], done["details"]["outcome"]) == ("failed", "refresh_failed_error")
+    assert done["result_metadata"]["violations"] == [{"directive_id": one["id"], "rule": "no_verdict"}]
+    assert one["id"] in done["error_message"] and "kind" not in str(done)
+    assert list(violations("OperationStatusResponse", done)) == []
+    assert bank.get("/mental-models/ana")["content"] == before["content"]
+    shown = good(bank.call("POST", "/mental-models/ana/dry-run-refresh"))
+    assert list(violations("MentalModelDryRunRefreshResult", shown)) == []
+    assert (shown["would_persist"], shown["candidate_content"]) == (False, "")
+    assert one["id"] in shown["warnings"][-1]
+    # What code can check decides here too: the quotation that breaks it is left out.
+    good(bank.call("PATCH", f"/directives/{one['id']}", {"content": "Never mention Project Heron."}))
+    done = bank.ended(good(bank.call("POST", "/mental-models/ana/refresh"))["operation_id"])
+    assert done["status"] == "completed"
+    after = bank.get("/mental-models/ana")["content"]
+    assert "Graz" in after and "Heron" not in after
+
+
+def test_the_commands(server: Running, bank: Bank) -> None:
+    def run(*words: str) -> str:
+        said = server.home.run(*words, MEMORYBANK_URL=server.url)
+        assert said.returncode == 0, said.stderr
+        return said.stdout
+
+    one = json.loads(
+        run("add-directive", bank.id, "Tone", "Be kind.", "--priority", "3", "--tags", "a", "--json")
+    )
+    assert (one["priority"], one["tags"]) == (3, ["a"])
+    assert "Be kind." in run("directives", bank.id)
+    assert "deleted" in run("delete-directive", bank.id, one["id"])
+    assert names(bank) == []
 
 
 async def test_the_published_client(server: Running, bank: Bank) -> None:

@@ -16,6 +16,8 @@ from memorybank.storage.directives import Directive
 
 #: Name of the answer's schema.
 NAME = "directive_verdict"
+#: Offending words of one directive that are kept, and characters of each: they go to a log and to a repair.
+WORDS, WORD_CHARS = 5, 200
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -94,7 +96,7 @@ def _judged(item: Mapping[str, Any], said: str) -> Judged | None:
     if not isinstance(ok, bool) or not isinstance(words, list):
         return None
     copied = (word.strip() for word in map(templates.unescaped, filter(_is_text, words)))
-    found = tuple(word for word in copied if word and text.fold(word) in said)
+    found = tuple(word[:WORD_CHARS] for word in copied if word and text.fold(word) in said)[:WORDS]
     # What holds has no words that break it.
     return None if ok and found else Judged(ok, found)
 

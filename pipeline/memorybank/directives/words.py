@@ -4,6 +4,7 @@ Case, width, accents, signs that nobody sees, letters of other scripts that look
 word, letters spelled apart and the ordinary endings of a language hide nothing. A word in a longer one is another word.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ _ALIKE = str.maketrans(
 _ACCENTS = re.compile(r"(?<=[^\W\d_])[\u0300-\u036f]+")
 #: Tag characters carry hidden text beside what `text.visible` knows.
 _TAGS = re.compile("[\U000e0000-\U000e007f]")
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<!--[^<>]{0,200}-->")
 _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011][^\S\n]*\n\s*(?=[^\W\d_])")
 _TOKEN = re.compile(r"[^\W_]+")
 #: Scripts without spaces between a word and what belongs to it: there a word has no edges.
@@ -39,12 +41,13 @@ def found(phrases: Iterable[str], endings: Endings, texts: Iterable[str]) -> tup
 
 
 def _forms(said: str) -> Iterator[str]:
-    """Yield a text folded, and folded with look-alikes as Latin letters, where that is another."""
-    plain = unicodedata.normalize("NFKC", _BROKEN.sub("", _TAGS.sub("", text.visible(said))))
-    folded = _without_accents(plain)
-    yield folded
-    if not plain.isascii() and (latin := _without_accents(plain.translate(_ALIKE))) != folded:
-        yield latin
+    """Yield a text folded, as it stands and as markup would show it, and with look-alikes as Latin letters."""
+    for shown in dict.fromkeys((said, _MARKUP.sub("", html.unescape(said)))):
+        plain = unicodedata.normalize("NFKC", _BROKEN.sub("", _TAGS.sub("", text.visible(shown))))
+        folded = _without_accents(plain)
+        yield folded
+        if not plain.isascii() and (latin := _without_accents(plain.translate(_ALIKE))) != folded:
+            yield latin
 
 
 def _without_accents(said: str) -> str:

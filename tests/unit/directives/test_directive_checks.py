@@ -89,11 +89,18 @@ FORMS = [
     "Project H e r o n",
     "Project H.e.r.o.n",
     "Project H-e-r-o-n",
+    "Project H̶e̶r̶o̶n̶",
+    "Project He\u20ddron",
+    "Project H&#101;ron",
+    "Project Her&shy;on",
+    "Project H<b>er</b>on",
+    '<a title="Project Heron">it</a>',
 ]
 #: Directive, draft that keeps it.
 UNSAID = [
     ("Never mention Project Heron.", "The project is on track."),
     ("Never mention Project Heron.", "Heronry projects are for birds."),
+    ("Never mention Ana.", "a < b and c > d"),
     ("Never mention Ana.", "Banana bread, analysis, Diana."),
     ("Never mention 'AI'.", "Vitamin A. It is said that A I is a grade."),
     ("Never say 'art'.", "A party for the start of the article."),
