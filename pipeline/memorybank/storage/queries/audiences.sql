@@ -1,0 +1,53 @@
+-- name: find
+-- The number of a circle, if it is there.
+SELECT id FROM audience
+WHERE bank = %(bank)s AND kind = %(kind)s AND organization IS NOT DISTINCT FROM %(organization)s::uuid
+  AND agent IS NOT DISTINCT FROM %(agent)s::uuid AND person IS NOT DISTINCT FROM %(person)s::uuid
+  AND place IS NOT DISTINCT FROM %(place)s::uuid
+
+-- name: add
+-- A circle; who adds it at the same time is waited for.
+INSERT INTO audience (bank, kind, organization, agent, person, place)
+VALUES (%(bank)s, %(kind)s, %(organization)s, %(agent)s, %(person)s, %(place)s)
+ON CONFLICT DO NOTHING
+
+-- name: get
+-- What circle a number stands for.
+SELECT kind, organization, agent, person, place FROM audience WHERE id = %(id)s
+
+-- name: of_agent
+-- The circles that go with an agent, by bank: its own, and its direct talks.
+SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
+WHERE a.agent = %(agent)s AND a.kind IN ('agent', 'dm') GROUP BY b.bank_id ORDER BY b.bank_id
+
+-- name: of_talks
+-- The circles that go with a person, by bank: their direct talks, which nobody else could see.
+SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
+WHERE a.person = %(person)s AND a.kind = 'dm' GROUP BY b.bank_id ORDER BY b.bank_id
+
+-- name: resolve
+-- What a Reach sees, in one bank or in all, and the banks that somebody has to do with: those of their agents, of the
+-- agents of their organization and places, and where a circle is theirs. `placed`: the bank has to do with the place.
+WITH seen AS (
+    SELECT a.id, b.bank_id FROM audience a JOIN bank b ON b.id = a.bank
+    WHERE (%(bank_id)s::text IS NULL OR b.bank_id = %(bank_id)s)
+      AND (a.kind = 'bank' AND (%(all_banks)s OR b.bank_id = ANY(%(banks)s::text[]))
+        OR a.kind = 'agent' AND (%(all_agents)s OR a.agent = ANY(%(agents)s::uuid[]))
+        OR a.kind = 'organization' AND a.organization = %(organization)s::uuid
+        OR a.kind = 'subject' AND (a.organization = %(subjects_of)s::uuid OR a.agent = %(author)s::uuid
+                                   OR a.person = %(about)s::uuid)
+        OR a.kind = 'place' AND a.place = ANY(%(places)s::uuid[])
+        OR a.kind = 'dm' AND a.person = %(dm_person)s::uuid
+           AND (%(dm_agent)s::uuid IS NULL OR a.agent = %(dm_agent)s::uuid))
+)
+SELECT ARRAY(SELECT id FROM seen) AS audiences,
+       ARRAY(SELECT bank_id FROM seen
+             UNION
+             SELECT g.bank_id FROM agent g
+             WHERE (%(bank_id)s::text IS NULL OR g.bank_id = %(bank_id)s)
+               AND (g.id = ANY(%(own_agents)s::uuid[]) OR g.organization = %(member_of)s::uuid
+                    OR EXISTS (SELECT FROM place p WHERE p.id = ANY(%(member_places)s::uuid[])
+                               AND (p.agent = g.id OR p.agent IS NULL AND p.organization = g.organization)))) AS banks,
+       EXISTS (SELECT FROM agent g
+               WHERE g.bank_id = %(bank_id)s AND (g.id = %(place_agent)s::uuid
+                     OR %(place_agent)s::uuid IS NULL AND g.organization = %(place_organization)s::uuid)) AS placed
