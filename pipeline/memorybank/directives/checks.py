@@ -4,6 +4,7 @@ Open is for a model to judge. So a check may be careful: it says broken only whe
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -20,10 +21,12 @@ Unit = Literal["words", "sentences", "characters"]
 #: A sentence is of another language where its evidence, in function words, is this and so many times that for the one
 #: asked for: Romance languages share half of theirs, and a title or a name brings some along.
 CLEAR, TIMES = 2.0, 2.0
+#: A draft is plainly in the language asked for with this evidence, and more of it than for any other.
+ENOUGH = 1.4
 #: Above this share of the words that can be told, other languages break the rule; below, a model judges.
 FOREIGN_SHARE = 1 / 3
-#: A Japanese text of so many signs has kana among them; a shorter one may be a name.
-KANJI_ALONE = 12
+#: Without kana, fewer Chinese signs than these may be a name or a date of the other language.
+HAN_ALONE = {"ja": 12, "zh": 6}
 
 #: What a sentence may say in any language: quotations, code, addresses, names and titles of several words, citations.
 _ANY_LANGUAGE = re.compile(
@@ -66,26 +69,29 @@ class Language:
     code: str
 
     def on(self, draft: Draft) -> Found:
-        """Return what sentences speak; quotations and names may be in any language."""
-        own = other = 0
+        """Return what its sentences speak; quotations and names may be in any language."""
+        told = foreign = 0
+        votes: Counter[str] = Counter()
         for sentence in _spoken(draft):
-            size = len(_WORD.findall(sentence))
-            match self._is_own(sentence):
-                case True:
-                    own += size
-                case False:
-                    other += size
-        if other > FOREIGN_SHARE * (own + other):
+            size, own = len(_WORD.findall(sentence)), self._is_own(sentence)
+            votes.update(evidence(sentence))
+            told += size if own is not None else 0
+            foreign += size if own is False else 0
+        if foreign > FOREIGN_SHARE * told:
             return Found(State.BROKEN)
-        return Found(State.KEPT if own and not other else State.OPEN)
+        spoken = votes.pop(self.code, 0.0)
+        plain = spoken >= ENOUGH and spoken > max(votes.values(), default=0.0)
+        return Found(State.KEPT if told and not foreign and plain else State.OPEN)
 
     def _is_own(self, sentence: str) -> bool | None:
         """Return whether a sentence is in the language; None where that cannot be told."""
         votes = evidence(sentence)
         own = votes.pop(self.code, 0.0)
         best = max(votes.values(), default=0.0)
-        if self.code == "ja" and "zh" in votes and not KANA_CHAR.search(sentence):
-            return None if len(HAN_CHAR.findall(sentence)) < KANJI_ALONE else False
+        if not KANA_CHAR.search(sentence) and 0 < len(HAN_CHAR.findall(sentence)) < HAN_ALONE.get(
+            self.code, 0
+        ):
+            return None
         if best >= CLEAR and best >= TIMES * own:
             return False
         return True if own > best else None

@@ -1,12 +1,13 @@
 """What code says of drafts: broken only where that is plain, open where it cannot tell."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from directive_samples import draft
 
 from memorybank.directives import rules
-from memorybank.directives.checks import Length, MustCite, State
+from memorybank.directives.checks import Language, Length, MustCite, State
 
 KEPT, BROKEN, OPEN = State.KEPT, State.BROKEN, State.OPEN
 
@@ -131,6 +132,27 @@ def said(content: str, text: str, output: Any = None) -> State:
 @pytest.mark.parametrize(("content", "text", "state"), SPOKEN)
 def test_languages_of_drafts(content: str, text: str, state: State) -> None:
     assert said(content, text) is state
+
+
+def sentences() -> dict[str, list[str]]:
+    """Short sentences of ten languages, full of names and dates: the cases of the time expressions."""
+    lines = {
+        path.stem: [line.split("|")[0].strip() for line in path.read_text("utf-8").splitlines()]
+        for path in (Path(__file__).parents[1] / "timeline" / "cases").glob("*.txt")
+    }
+    return {code: [one for one in said if one and one[0] not in "@#"] for code, said in lines.items()}
+
+
+SENTENCES = sentences()
+
+
+@pytest.mark.parametrize("code", sorted(SENTENCES))
+def test_no_sentence_is_taken_for_one_of_another_language(code: str) -> None:
+    assert len(SENTENCES) == 10
+    for spoken, said in SENTENCES.items():
+        wrong = State.BROKEN if spoken == code else State.KEPT
+        states = [Language(code).on(draft(one)).state for one in said]
+        assert [one for one, state in zip(said, states, strict=True) if state is wrong] == []
 
 
 def test_the_language_of_the_output_counts_but_not_that_of_its_keys() -> None:
