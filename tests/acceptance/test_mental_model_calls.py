@@ -145,6 +145,7 @@ def test_a_dry_run_stores_nothing(told: Bank) -> None:
         ({"trigger": {"tag_groups": [{"nor": []}]}}, 422),
         ({"trigger": {"response_schema": {"type": "string"}}}, 422),
         ({"trigger": {"refresh_cron": "0 9 * * MON"}}, 200),
+        ({"trigger": {"exclude_mental_model_ids": ["m\u0000\ud83d"]}}, 200),
     ],
 )
 def test_what_is_asked_is_checked(bank: Bank, body: dict[str, Any], status: int) -> None:

@@ -15,7 +15,7 @@ from memorybank.consolidate.decision import Board
 from memorybank.llm.client import ChatRequest
 from memorybank.settings import BankConfig
 from memorybank.storage.observations import Pending, Shown, Source
-from memorybank.text.guards import cut, same_key
+from memorybank.text.guards import SHOWN_CHARS, cut, same_key
 
 #: Longest source fact that is shown, in characters: enough to know it by.
 SOURCE_CHARS = 240
@@ -53,7 +53,7 @@ def _lines(rows: Iterator[dict[str, Any]]) -> str:
 
 
 def _fact(fact: Pending) -> dict[str, Any]:
-    return {"text": fact.text} | _dates(fact)
+    return {"text": cut(fact.text, SHOWN_CHARS)} | _dates(fact)
 
 
 def _dates(dated: Pending | Source | Shown) -> dict[str, str]:

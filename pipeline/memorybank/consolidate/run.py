@@ -8,7 +8,7 @@ nothing, so that a bad hour of a model costs no fact, and no fact stops the othe
 import asyncio
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,14 @@ SKIPPED, FAILED = "skipped_", "failed_"
 
 @dataclass(frozen=True)
 class Part:
-    """Facts that are decided on together; `whole`: no part of a batch that failed."""
+    """Facts that are decided on together; `whole`: no part of a batch that failed.
+
+    `failed_at`: how many answers there had been when it failed for the first time.
+    """
 
     facts: tuple[Pending, ...]
     whole: bool = True
+    failed_at: int | None = None
 
 
 @dataclass
@@ -68,20 +72,21 @@ class Line:
 
 @dataclass(frozen=True)
 class Stuck:
-    """A fact without an answer; `alone`: it was no part of a batch."""
+    """A fact without an answer; `alone`: no part of a batch; `proven`: others were answered between its failures."""
 
     lane: Lane
     fact: Pending
     error: ModelError
     alone: bool
+    proven: bool
 
 
 @dataclass
 class Run:
     """A round over a bank. `counts` adds up over all rounds of the operation; they are stored as its progress.
 
-    `wanted`: the scopes that were asked for, None for all; `model`: the number of the embedding model. `silent`:
-    failures since the last answer that may be the model's; `proven`: facts that were stuck before it, by their own fault.
+    `wanted`: the scopes that were asked for, None for all; `model`: the number of the embedding model. `answers`:
+    batches that were answered; `silent`: failures since then that may be the model's fault.
     """
 
     database: Database
@@ -93,10 +98,9 @@ class Run:
     wanted: Sequence[Scope] | None
     model: int
     counts: Counter[str]
-    answered: bool = False
+    answers: int = 0
     silent: int = 0
     stuck: list[Stuck] = field(default_factory=list)
-    proven: int = 0
     stopped: ModelError | None = None
     total: int = 0
 
@@ -127,11 +131,11 @@ class Run:
 
     async def _work(self, lines: deque[Line], *, first: bool = False) -> None:
         """Take lines in turn until none is left or the round ends; `first`: until something is answered."""
-        while lines and not self.stopped and not self.round.over() and not (first and self.answered):
+        while lines and not self.stopped and not self.round.over() and not (first and self.answers):
             line = lines.popleft()
             part = line.waiting.popleft()
             await self._decide(line, part)
-            if line.waiting and first and part.whole:
+            if line.waiting and first and part.whole and len(part.facts) > 1:
                 lines.appendleft(line)
             elif line.waiting:
                 lines.append(line)
@@ -146,39 +150,41 @@ class Run:
         except ModelError as error:
             self.stopped = self.stopped or error
         else:
-            self._heard()
+            self.answers, self.silent = self.answers + 1, 0
             await self._write(shelf, part.facts, verdict)
 
     def _shelf(self, lane: Lane) -> Shelf:
         return Shelf(self.round.claim.bank, lane.audience, lane.scope, self.model)
 
-    def _heard(self) -> None:
-        """Take note that the model works: what failed until now did so by its own fault."""
-        self.answered, self.silent, self.proven = True, 0, len(self.stuck)
-
     def _failed(self, line: Line, part: Part, error: ModelError) -> None:
         """Divide a batch, or stop where the model seems to be at fault.
 
-        Before there was any answer one fact of the batch is asked about first, in each run another one.
+        Before there was any answer one fact of the batch is asked about first, in each run another one. A fact gets a
+        second chance at the end of its line: the model may have been away.
         """
-        if not self.answered or isinstance(error, ModelUnavailable):
+        if not self.answers or isinstance(error, ModelUnavailable):
             self.silent += 1
-        if self.silent >= (SILENT if self.answered else SILENT_AT_FIRST):
+        if self.silent >= (SILENT if self.answers else SILENT_AT_FIRST):
             self.stopped = self.stopped or error
-        elif len(part.facts) == 1:
-            self.stuck.append(Stuck(line.lane, part.facts[0], error, part.whole))
+        elif len(part.facts) > 1:
+            self._divide(line, list(part.facts))
+        elif part.failed_at is None and not isinstance(error, ModelRefused):
+            line.waiting.append(replace(part, failed_at=self.answers))
         else:
-            self.counts["batches_halved"] += 1
-            facts = list(part.facts)
-            if not self.answered:
-                one = facts.pop((self.round.claim.lease.operation_id.int + self.silent) % len(facts))
-                line.waiting.appendleft(Part((one,), whole=False))
-            line.waiting.extend(Part(half, whole=False) for half in halves(facts))
+            proven = self.answers > (part.failed_at or 0)
+            self.stuck.append(Stuck(line.lane, part.facts[0], error, part.whole, proven))
+
+    def _divide(self, line: Line, facts: list[Pending]) -> None:
+        self.counts["batches_halved"] += 1
+        if not self.answers:
+            one = facts.pop((self.round.claim.lease.operation_id.int + self.silent) % len(facts))
+            line.waiting.appendleft(Part((one,), whole=False))
+        line.waiting.extend(Part(half, whole=False) for half in halves(facts))
 
     async def _end_failures(self) -> None:
         """Mark the facts that no answer could be had for; where it may be the model's fault, stop instead."""
-        for at, one in enumerate(self.stuck):
-            if at >= self.proven and self._may_be_the_model(one):
+        for one in self.stuck:
+            if self._may_be_the_model(one):
                 self.stopped = self.stopped or one.error
                 continue
             async with self.round.writing() as connection:
@@ -190,10 +196,10 @@ class Run:
                 await self._report(connection)
 
     def _may_be_the_model(self, one: Stuck) -> bool:
-        """Whether a fact that is stuck since the last answer may be so by the model's fault."""
-        if not self.answered:
-            return self.stopped is not None or isinstance(one.error, ModelUnavailable)
-        return isinstance(one.error, ModelUnavailable) and (one.alone or self.silent > SILENT_FOR_ONE)
+        """Whether a fact may be stuck by the model's fault."""
+        if isinstance(one.error, ModelUnavailable):
+            return not one.proven and (one.alone or self.silent > SILENT_FOR_ONE)
+        return not self.answers and self.stopped is not None
 
     async def _write(self, shelf: Shelf, facts: Sequence[Pending], verdict: Verdict) -> None:
         """Write what was decided on facts, in one transaction with the marks that they are done."""

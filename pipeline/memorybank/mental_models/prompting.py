@@ -18,6 +18,7 @@ from memorybank.sections import Document, rendered
 from memorybank.settings import BankConfig
 from memorybank.storage.directives import Directive
 from memorybank.storage.mental_models import Model, Shown
+from memorybank.text.guards import SHOWN_CHARS, cut
 
 #: Name of the schema of a structured answer.
 STRUCTURED = "structured_answer"
@@ -116,7 +117,7 @@ def _lines(shown: Sequence[Shown], before: int = 0) -> str:
 
 def _line(one: Shown) -> dict[str, Any]:
     line = {
-        "text": one.text,
+        "text": cut(one.text, SHOWN_CHARS),
         "kind": one.fact_type if one.fact_type == "observation" else "",
         "said": _day(one.mentioned_at),
         "happened": "/".join(dict.fromkeys(filter(None, map(_day, (one.occurred_start, one.occurred_end))))),

@@ -15,7 +15,7 @@ from memorybank import text
 from memorybank.audience import Viewer
 from memorybank.directives import enforcing
 from memorybank.directives.enforcing import Checker, Enforced
-from memorybank.errors import BadRequest, DirectiveViolated, MemoryBankError, ModelError, ModelMalformed
+from memorybank.errors import DirectiveViolated, InvalidInput, MemoryBankError, ModelError, ModelMalformed
 from memorybank.llm.client import ChatRequest, LanguageModel
 from memorybank.llm.conforming import conforming
 from memorybank.llm.ledger import MemoryLedger
@@ -309,7 +309,7 @@ class Refresh:
         viewer = Viewer(audiences=(self.model.audience_id,))
         try:
             ids, chunks = await self.means.find(self.bank, self.config, asked, viewer)
-        except BadRequest as error:
+        except InvalidInput as error:
             self.notes.warnings.append(error.message)
             ids, chunks = (), ()
         self.notes.searches.append(

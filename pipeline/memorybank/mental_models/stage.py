@@ -11,7 +11,13 @@ import numpy as np
 
 from memorybank.audience import Viewer
 from memorybank.directives.enforcing import Checker
-from memorybank.errors import DirectiveViolated, ModelMalformed, ModelRefused, ModelTruncated
+from memorybank.errors import (
+    DirectiveViolated,
+    MemoryBankError,
+    ModelMalformed,
+    ModelRefused,
+    ModelTruncated,
+)
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.ledger import MemoryLedger
@@ -58,7 +64,13 @@ class MentalModels:
             return Outcome(error_message="the mental model was deleted meanwhile")
         if round_.over():
             return Outcome(more=True)
-        draft = await self._draft(model, Caller(model.bank, model.audience_id, claim.lease.operation_id))
+        try:
+            draft = await self._draft(model, Caller(model.bank, model.audience_id, claim.lease.operation_id))
+        except MemoryBankError:
+            # Else the sweep, which knows of no failure, would ask for it again at once.
+            async with round_.writing() as connection:
+                await mental_models.fail(connection, model.number)
+            raise
         async with round_.writing() as connection:
             if draft.error is None:
                 return await self._write(connection, draft)

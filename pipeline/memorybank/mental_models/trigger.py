@@ -69,7 +69,7 @@ def worded(value: str, field: str, limit: int) -> str:
 
 def checked(trigger: Mapping[str, Any]) -> dict[str, Any]:
     """Return a trigger as it is stored, without what is null; raises InvalidInput."""
-    stored = {key: value for key, value in trigger.items() if value is not None}
+    stored: dict[str, Any] = _clean({key: value for key, value in trigger.items() if value is not None})
     cron = stored.get("refresh_cron")
     if cron is not None and stored.get("refresh_after_consolidation"):
         raise _wrong("refresh_cron", "give refresh_cron or refresh_after_consolidation, not both", cron)
@@ -84,6 +84,18 @@ def checked(trigger: Mapping[str, Any]) -> dict[str, Any]:
     if schema is not None and not (schema.get("type") == "object" and schema.get("properties")):
         raise _wrong("response_schema", "must be an object schema with properties", schema)
     return stored
+
+
+def _clean(value: Any) -> Any:
+    """Return a value with its texts, names of fields too, as they may be stored."""
+    match value:
+        case str():
+            return normalize(value)
+        case list():
+            return [_clean(one) for one in value]
+        case dict():
+            return {normalize(str(name)): _clean(one) for name, one in value.items()}
+    return value
 
 
 def _wrong(name: str, message: str, value: Any) -> InvalidInput:

@@ -22,8 +22,8 @@ from memorybank.storage.queries import Connection, fetch_all, fetch_one, fetch_r
 SERIAL_KEY = "\x1fconsolidation"
 #: Seconds that the sweep leaves facts to the run that their retain queues.
 GRACE_SECONDS = 30.0
-#: Seconds between a run and one that the sweep queues after it; doubled for each run that failed since one completed,
-#: up to the second.
+#: Seconds between a run and one that the sweep queues after it; where runs have failed for longer, as long as that, up
+#: to the second.
 PAUSE_SECONDS, PAUSE_CAP_SECONDS = 30.0, 1800.0
 #: Banks that one sweep queues runs for; the next comes in seconds.
 SWEPT_BANKS = 100

@@ -9,6 +9,8 @@ from memorybank.text.normal import fold, visible
 
 #: Longest fact, in characters.
 MAX_FACT_CHARS = 2_000
+#: Longest part of a stored text that a model is shown, in characters: what is kept word for word may be of any length.
+SHOWN_CHARS = 8_000
 #: A cut is moved back to a space among so many characters, so that it rarely falls into a word.
 BREAK_CHARS = 100
 #: A text that packs to less than this share of its bytes says the same thing again and again; short ones are let be.

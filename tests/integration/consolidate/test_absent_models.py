@@ -88,7 +88,18 @@ async def test_a_model_that_goes_away_in_the_middle_costs_no_fact(
     assert set((await told.facts()).values()) == {"done"}
 
 
-@pytest.mark.parametrize("facts", [3, 8, 24])
+async def test_a_model_that_comes_back_in_the_middle_marks_nothing(hurried: World) -> None:
+    left = iter(range(3 * hurried.settings.consolidation.attempts))
+    told = hurried.with_(
+        lambda user: ModelUnavailable("gone") if next(left, None) is not None else right(user)
+    )
+    for at in range(6):
+        await told.keep(FACTS[at], tags=(f"t{at}",))
+    await told.consolidate()
+    assert set((await told.facts()).values()) == {"done"}
+
+
+@pytest.mark.parametrize("facts", [2, 8, 24])
 @pytest.mark.parametrize("said", ["I would rather tell a story.", {"actions": [{"action": "drop"}]}])
 async def test_a_broken_model_marks_nothing_in_small_banks_either(
     hurried: World, said: Any, facts: int

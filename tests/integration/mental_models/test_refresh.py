@@ -1,7 +1,9 @@
 """Refreshes: the first is whole, a delta keeps what is still true, a failure leaves what stands."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from model_world import World
 
@@ -9,6 +11,7 @@ from memorybank.errors import BadRequest, ModelMisconfigured, ModelUnavailable
 from memorybank.llm.client import ChatRequest
 from memorybank.operations import Status
 from memorybank.storage import mental_models
+from memorybank.testing.embedder import HashingEmbedder
 from memorybank.testing.scripted_answers import rows
 from memorybank.text import count_tokens
 
@@ -159,6 +162,31 @@ async def test_failures_end(world: World) -> None:
     for _ in range(mental_models.TRIED):
         assert (await bad.refresh()).status is Status.FAILED
     await world.run("UPDATE mental_model SET failed_at = now() - interval '3 days'")
+    assert await world.sweep() == 0
+
+
+async def test_what_fails_before_the_model_is_asked_is_a_failure_too(world: World) -> None:
+    """Else the sweep would ask for it again every two seconds."""
+
+    class Broken(HashingEmbedder):
+        def encode(self, texts: Sequence[str]) -> np.ndarray:
+            raise ModelMisconfigured("wrong key of the embedder")
+
+    await world.keep(*FACTS)
+    await world.make(refresh_after_consolidation=True)
+    world.embedder = Broken(64)
+    done = await world.refresh()
+    assert (done.status, done.error_message) == (Status.FAILED, "wrong key of the embedder")
+    assert (await world.get()).failed_at is not None
+    assert await world.sweep() == 0
+
+
+@pytest.mark.parametrize("mode", ["full", "delta"])
+async def test_a_question_without_a_word_has_no_evidence(world: World, mode: str) -> None:
+    await world.keep(*FACTS)
+    await world.make(query="💥", mode=mode, refresh_after_consolidation=True)
+    done = await world.refresh()
+    assert (done.status, done.result["outcome"]) == (Status.COMPLETED, "content_preserved_no_new_facts")
     assert await world.sweep() == 0
 
 

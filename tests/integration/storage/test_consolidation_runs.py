@@ -161,20 +161,21 @@ async def test_facts_that_few_may_see_are_swept_when_their_time_has_come(
 @pytest.mark.parametrize(
     ("ended", "pause"),
     [
-        (["completed"], PAUSE_SECONDS),
-        (["failed"], 2 * PAUSE_SECONDS),
-        (["completed", "failed", "cancelled", "failed"], 8 * PAUSE_SECONDS),
-        (["failed", "failed", "completed"], PAUSE_SECONDS),
-        (["failed"] * 30, PAUSE_CAP_SECONDS),
+        ([("completed", 0)], PAUSE_SECONDS),
+        ([("failed", 0)], PAUSE_SECONDS),
+        ([("failed", 2), ("failed", 1), ("failed", 0)], PAUSE_SECONDS),
+        ([("completed", 900), ("failed", 120), ("cancelled", 60), ("failed", 0)], 120),
+        ([("failed", 900), ("failed", 800), ("completed", 0)], PAUSE_SECONDS),
+        ([("failed", 90_000), ("failed", 0)], PAUSE_CAP_SECONDS),
     ],
 )
-async def test_the_more_runs_failed_the_later_comes_the_next(
-    world: World, settings: Settings, ended: list[str], pause: float
+async def test_the_longer_runs_have_failed_the_later_comes_the_next(
+    world: World, settings: Settings, ended: list[tuple[str, float]], pause: float
 ) -> None:
+    """However many they were: each retain queues one."""
     await world.keep("d", "one")
-    for at, status in enumerate(ended):
-        # Apart by less than a second, the last one just too recent.
-        await end(world, (await queue(world)).operation_id, status, pause - 5 + (len(ended) - at) * 0.01)
+    for status, ago in ended:
+        await end(world, (await queue(world)).operation_id, status, pause - 5 + ago)
     assert await swept(world, settings) == 0
     await world.run("UPDATE operation SET completed_at = completed_at - interval '6 seconds'")
     assert await swept(world, settings) == 1

@@ -63,6 +63,15 @@ def test_what_is_refused(asked: dict[str, Any]) -> None:
         trigger.checked(asked)
 
 
+def test_no_text_in_it_is_one_that_cannot_be_stored() -> None:
+    schema = {"type": "object", "properties": {"a\u0000": {"description": "\ud83d", "enum": ["x\u0000", 1]}}}
+    stored = trigger.checked({"exclude_mental_model_ids": ["m\u0000"], "response_schema": schema})
+    assert stored == {
+        "exclude_mental_model_ids": ["m"],
+        "response_schema": {"type": "object", "properties": {"a": {"description": "", "enum": ["x", 1]}}},
+    }
+
+
 def test_what_is_stored_has_no_nulls_and_normal_tags() -> None:
     asked = {
         "mode": "full",

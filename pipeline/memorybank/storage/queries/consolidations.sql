@@ -28,7 +28,7 @@ SELECT EXISTS (
 -- name: backlogs
 -- audience: nobody is told but the sweep, which queues work that keeps audiences apart
 -- Banks with facts that have waited long enough and no run for them, none being retained to, and not right after a run:
--- the longer, the more of the last ones failed. Walks the partial index from bank to bank.
+-- the longer, the longer runs have failed. Walks the partial index from bank to bank.
 WITH RECURSIVE waiting (bank, since) AS (
     (SELECT u.bank, u.created_at FROM memory_unit u
      WHERE u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL AND u.fact_type <> 'observation'
@@ -50,7 +50,7 @@ CROSS JOIN LATERAL (
     SELECT max(o.completed_at) AS at FROM operation o
     WHERE o.bank = b.id AND o.kind = 'consolidation' AND o.status = 'completed') AS success
 CROSS JOIN LATERAL (
-    SELECT max(o.completed_at) AS at, count(*) AS runs FROM operation o
+    SELECT max(o.completed_at) AS at, max(o.completed_at) - min(o.completed_at) AS lasts FROM operation o
     WHERE o.bank = b.id AND o.kind = 'consolidation' AND o.status IN ('failed', 'cancelled')
       AND o.completed_at > coalesce(success.at, '-infinity')) AS failure
 WHERE w.since <= now() - make_interval(secs => %(grace_seconds)s)
@@ -61,7 +61,7 @@ WHERE w.since <= now() - make_interval(secs => %(grace_seconds)s)
   AND NOT EXISTS (SELECT 1 FROM operation o
                   WHERE o.status = 'processing' AND o.bank = b.id AND o.kind IN ('retain', 'file_convert_retain'))
   AND coalesce(greatest(success.at, failure.at), '-infinity')
-      <= now() - make_interval(secs => least(%(pause_seconds)s * 2 ^ least(failure.runs, 20), %(cap_seconds)s))
+      <= now() - least(greatest(failure.lasts, make_interval(secs => %(pause_seconds)s)), make_interval(secs => %(cap_seconds)s))
   AND EXISTS (
       SELECT 1 FROM memory_unit u JOIN audience a ON a.id = u.audience_id
       WHERE u.bank = b.id AND u.consolidated_at IS NULL AND u.consolidation_failed_at IS NULL
