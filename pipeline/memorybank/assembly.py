@@ -21,9 +21,10 @@ from memorybank.llm.retry import Patience
 from memorybank.mental_models.evidence import Asked
 from memorybank.mental_models.stage import MentalModels
 from memorybank.model import Bank, Hit
+from memorybank.recall.budget import of_text
 from memorybank.recall.query import Include, RecallQuery
 from memorybank.recall.stage import Recall
-from memorybank.reflect.query import Evidence
+from memorybank.reflect.query import Search
 from memorybank.reflect.stage import Reflect
 from memorybank.retain.conversion import Converter
 from memorybank.retain.curating import Curate
@@ -66,23 +67,22 @@ class RecallForReflect:
 
     recall: Recall
 
-    async def __call__(
-        self, bank: Bank, config: BankConfig, evidence: Evidence, viewer: Viewer
-    ) -> Sequence[Hit]:
+    async def __call__(self, bank: Bank, config: BankConfig, search: Search, viewer: Viewer) -> Sequence[Hit]:
         """Return facts, the best first."""
-        scope = evidence.scope
+        scope = search.scope
         query = RecallQuery(
-            evidence.query,
-            types=scope.fact_types,
-            budget=evidence.budget,
-            max_tokens=evidence.max_tokens,
+            search.query,
+            types=search.types,
+            budget=search.budget,
+            max_tokens=search.max_tokens,
             include=Include(entities_max_tokens=None),
             tags=scope.tags,
             tags_match=scope.tags_match,
             tag_groups=scope.tag_groups,
         )
         limit = self.recall.settings.recall.query_max_tokens
-        return (await self.recall(bank, config, query.shortened(limit), viewer)).hits
+        cost = search.cost or of_text
+        return (await self.recall(bank, config, query.shortened(limit), viewer, cost)).hits
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,13 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     recall = Recall(database, embedder, settings, await _reranker(settings.reranker))
     retain = Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings)
     converter = Converter(settings.files, settings.retain.max_item_chars, settings.retain.recalled_tags)
+    mental_models = MentalModels(
+        RecallForMentalModels(recall),
+        _model_for(model, settings, "reflect"),
+        embedder,
+        database,
+        settings,
+    )
     try:
         yield Parts(
             retain=retain,
@@ -131,15 +138,13 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             ),
             recall=recall,
             reflect=Reflect(
-                RecallForReflect(recall), _model_for(model, settings, "reflect"), database, settings
-            ),
-            mental_models=MentalModels(
-                RecallForMentalModels(recall),
+                RecallForReflect(recall),
+                mental_models.find_for,
                 _model_for(model, settings, "reflect"),
-                embedder,
                 database,
                 settings,
             ),
+            mental_models=mental_models,
         )
     finally:
         await litellm_client.close()

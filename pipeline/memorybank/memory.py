@@ -30,7 +30,7 @@ from memorybank.operations import Kind, Status
 from memorybank.recall.promotion import Promotion
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.run import RecallResult
-from memorybank.reflect.query import Reflection, ReflectQuery
+from memorybank.reflect.query import Reflection, ReflectQuery, Watch
 from memorybank.retain import intake
 from memorybank.retain.editing import Edit
 from memorybank.retain.preview import Preview, Wish, preview
@@ -157,10 +157,12 @@ class MemoryBank:
         bank = await self.database.patiently(partial(self._bank_or_empty, bank_id))
         return await self._recall(bank, self.config_of(bank), query, viewer)
 
-    async def reflect(self, bank_id: str, query: ReflectQuery, viewer: Viewer) -> Reflection:
-        """Answer from what is remembered; a bank that is not there knows nothing, and says so."""
+    async def reflect(
+        self, bank_id: str, query: ReflectQuery, viewer: Viewer, watch: Watch | None = None
+    ) -> Reflection:
+        """Answer from what is remembered, telling `watch` of each step; a bank that is not there knows nothing."""
         bank = await self._bank_or_empty(bank_id)
-        return await self._reflect(bank, self.config_of(bank), query, viewer)
+        return await self._reflect(bank, self.config_of(bank), query, viewer, watch)
 
     async def preview_refresh(self, bank_id: str, model_id: str, viewer: Viewer) -> Draft:
         """Return what a refresh of a mental model would do, and store nothing; raises NotFound."""

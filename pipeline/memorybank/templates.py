@@ -32,7 +32,9 @@ from memorybank.errors import MemoryBankError
 #: Bytes of a nonce: what a text would have to guess to close its fence.
 NONCE_BYTES = 6
 #: Every tag that fences data in some prompt; none of them may stand unescaped inside data.
-FENCE_TAGS = ("content", "context", "new_facts", "observations", "facts", "chunks", "draft", "question")
+FENCE_TAGS = (
+    "content", "context", "new_facts", "observations", "facts", "chunks", "models", "draft", "question",
+)  # fmt: skip
 
 Value = str | Sequence[str]
 
@@ -69,13 +71,13 @@ class Template:
     system: str
     user: str
 
-    def render(self, **values: Value) -> Rendered:
-        """Fill the user part. Data may be several texts: each gets a fence of its own.
+    def render(self, /, _nonce: str | None = None, **values: Value) -> Rendered:
+        """Fill the user part. Data may be several texts: each gets a fence of its own. `_nonce`: one that is in use.
 
         Raises MemoryBankError when a variable is missing or unknown.
         """
         self._match(values)
-        nonce = fresh_nonce()
+        nonce = _nonce or fresh_nonce()
         filled = {
             name: _fenced(self.data[name], value, nonce) if name in self.data else str(value)
             for name, value in values.items()

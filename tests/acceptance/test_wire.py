@@ -16,7 +16,7 @@ MODELS = tuple(name for name in CALLS if "mental_model" in name or "knowledge" i
 #: Calls with a test of their own: two need an operation in the right state, one a form of files.
 DIRECTIVES = tuple(name for name in CALLS if "directive" in name)
 ELSEWHERE = (
-    *("cancel_operation", "retry_operation", "get_version", "file_retain"),
+    *("reflect_stream", "cancel_operation", "retry_operation", "get_version", "file_retain"),
     *(*MERGING, *MODELS, *DIRECTIVES),
 )
 #: The contract's own examples of a retain and a recall.

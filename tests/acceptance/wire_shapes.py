@@ -29,6 +29,8 @@ CALLS: dict[str, tuple[str, str, str]] = {
     "dry_run_extract_memories": ("POST", _BANK + "/memories/dry-run-extract", "DryRunExtractionResult"),
     "recall_memories": ("POST", _BANK + "/memories/recall", "RecallResponse"),
     "reflect": ("POST", _BANK + "/reflect", "ReflectResponse"),
+    # Ours: the same answer as it comes about.
+    "reflect_stream": ("POST", _BANK + "/reflect/stream", "any"),
     "list_memories": ("GET", _BANK + "/memories/list", "ListMemoryUnitsResponse"),
     "get_memory": ("GET", _BANK + "/memories/{memory_id}", "MemoryUnit"),
     "update_memory": ("PATCH", _BANK + "/memories/{memory_id}", "MemoryUnit"),
@@ -122,9 +124,11 @@ SHAPES: dict[str, str] = {
     "ChunkData": "id*: str, text*: str, chunk_index*: int, truncated: bool",
     "ReflectResponse": "text*: str, based_on: ReflectBasedOn?, structured_output: obj?, usage: TokenUsage?,"
     " trace: ReflectTrace?",
-    "ReflectBasedOn": "memories: [ReflectFact], mental_models: [obj], directives: [obj]",
+    "ReflectBasedOn": "memories: [ReflectFact], mental_models: [ReflectModel], directives: [ReflectDirective]",
+    "ReflectModel": "id*: str, text*: str, context: str?",
+    "ReflectDirective": "id*: uuid, name*: str, content*: str",
     "ReflectFact": "id: uuid?, text*: str, type: str?, context: str?, occurred_start: time?, occurred_end: time?",
-    "ReflectTrace": "tool_calls: [ReflectToolCall], llm_calls: [ReflectLLMCall]",
+    "ReflectTrace": "tool_calls: [ReflectToolCall], llm_calls: [ReflectLLMCall], violations: [obj]?",
     "ReflectToolCall": "tool*: str, input*: obj, output: obj?, duration_ms*: int, iteration: int",
     "ReflectLLMCall": "scope*: str, duration_ms*: int",
     "ClearMemoryObservationsResponse": "deleted_count*: int",

@@ -13,17 +13,19 @@ SETTINGS = ROOT / "pipeline" / "memorybank" / "settings"
 #: Per-bank fields that the wire knows and whose stage is not built yet. A field that is read must leave this list.
 NOT_BUILT_YET = frozenset(
     {
-        "bank.reflect_source_facts_max_tokens",
         "bank.mcp_enabled_tools",
         "bank.audit_log_enabled",
         "bank.llm_gemini_safety_settings",
-        "bank.recall_chunks_max_tokens",
-        "bank.recall_include_chunks",
-        "reflect.on_violation",
     }
 )
-#: Fields that the settings themselves read, in `strategy_named`.
-READ_BY_SETTINGS = frozenset({"bank.retain_default_strategy", "bank.retain_strategies"})
+#: Fields that the settings themselves read, in `strategy_named` and `BankConfig.disposition`.
+READ_BY_SETTINGS = frozenset(
+    {
+        "bank.retain_default_strategy",
+        "bank.retain_strategies",
+        *(f"bank.disposition_{trait}" for trait in ("skepticism", "literalism", "empathy")),
+    }
+)
 
 
 def attributes_read() -> frozenset[str]:

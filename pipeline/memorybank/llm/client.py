@@ -76,7 +76,7 @@ class ChatReply:
 @dataclass
 class ModelProfile:
     """What this process has learned about a model: the strictest answer format that it takes; the longest content, in
-    characters, that was answered whole of late, and the shortest whose answer was cut.
+    characters, that was answered whole of late, and the shortest whose answer was cut; whether it takes `tools`.
     """
 
     model: str
@@ -85,6 +85,7 @@ class ModelProfile:
     fits: float = 0
     cut_at: float = math.inf
     whole_answers: int = 0
+    takes_tools: bool = True
 
     @property
     def longest(self) -> float:

@@ -1,14 +1,15 @@
 """Checks an answer against the JSON schema that a caller gave. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import SchemaError, ValidationError
 from referencing import Registry
-from referencing.exceptions import Unresolvable
+from referencing.exceptions import CannotDetermineSpecification, Unresolvable
+from referencing.jsonschema import DRAFT202012
 
-from memorybank.errors import ModelMalformed
+from memorybank.errors import InvalidInput, ModelMalformed
 
 
 def _ignored(*_: Any) -> None:
@@ -18,6 +19,34 @@ def _ignored(*_: Any) -> None:
 _Validator = validators.extend(
     Draft202012Validator, dict.fromkeys(("pattern", "patternProperties"), _ignored)
 )
+
+
+def check_schema(schema: Mapping[str, Any], place: tuple[str, ...]) -> None:
+    """Raise InvalidInput, naming the place, for what is no JSON schema, or refers to what is not inside of it."""
+    try:
+        _Validator.check_schema(schema)
+        resolver = Registry().resolver_with_root(DRAFT202012.create_resource(dict(schema)))
+        for reference in _references(schema):
+            resolver.lookup(reference)
+    except SchemaError as error:
+        where = "/".join(map(str, error.absolute_path)) or "its root"
+        raise InvalidInput(
+            f"it is no JSON schema: {where} is wrong ({error.validator})", loc=place
+        ) from error
+    except (Unresolvable, CannotDetermineSpecification, RecursionError) as error:
+        raise InvalidInput("it refers to a schema that is not inside of it", loc=place) from error
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Yield what a schema refers to."""
+    if isinstance(value, Mapping):
+        if isinstance(reference := value.get("$ref"), str):
+            yield reference
+        for inner in value.values():
+            yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
 
 
 def conforming(schema: Mapping[str, Any]) -> Callable[[Any], Mapping[str, Any]]:
@@ -35,7 +64,7 @@ def conforming(schema: Mapping[str, Any]) -> Callable[[Any], Mapping[str, Any]]:
         except ValidationError as error:
             place = "/".join(map(str, error.absolute_path)) or "the object"
             raise ModelMalformed(f"{place} does not fit the schema ({error.validator})") from error
-        except (SchemaError, Unresolvable) as error:
+        except (SchemaError, Unresolvable, RecursionError) as error:
             raise ModelMalformed("the schema asked for is no JSON schema that can be checked") from error
         return value
 

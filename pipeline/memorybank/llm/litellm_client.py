@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memorybank.errors import ModelMalformed, ModelUnavailable
+from memorybank.errors import ModelFormatUnsupported, ModelMalformed, ModelUnavailable
 from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, ModelProfile, ToolCall
 from memorybank.llm.provider_errors import typed
 from memorybank.llm.structured import asked_for
@@ -83,11 +83,18 @@ class LitellmModel:
         return reply(answer, model.model)
 
     def _expressible(self, litellm: Any, request: ChatRequest) -> ChatRequest:
-        """Ask in words where the provider has no `response_format`: litellm would drop it without a sound."""
+        """Ask in words where the provider has no `response_format`: litellm would drop it without a sound.
+
+        Tools too. Raises ModelFormatUnsupported where it takes no tools.
+        """
         profile = self.profile(request.stage)
-        if request.schema is None or request.answer_format is AnswerFormat.PROMPT:
+        asks_json = request.schema is not None and request.answer_format < AnswerFormat.PROMPT
+        if not asks_json and not request.tools:
             return request
-        if "response_format" in (litellm.get_supported_openai_params(profile.model) or ()):
+        known = litellm.get_supported_openai_params(profile.model) or ()
+        if request.tools and "tools" not in known:
+            raise ModelFormatUnsupported("the provider takes no tools")
+        if not asks_json or "response_format" in known:
             return request
         profile.answer_format = AnswerFormat.PROMPT
         return replace(request, answer_format=AnswerFormat.PROMPT)

@@ -13,6 +13,7 @@ _FORMAT = re.compile(
     r"|additionalProperties|unsupported schema|invalid schema|schema",
     re.IGNORECASE,
 )
+_TOOLS = re.compile(r"\btools?\b|tool[_ ](?:choice|call|use)|function[_ -]?call", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context (?:length|window)|maximum.{0,20}tokens|too (?:long|many tokens)"
     r"|exceeds?.{0,30}(?:tokens|length)",
@@ -75,6 +76,8 @@ def _refused_request(error: Exception, request: ChatRequest | None) -> errors.Mo
         return errors.ModelFormatUnsupported(
             f"the endpoint does not take the answer format {request.answer_format.name.lower()}"
         )
+    if request and request.tools and _TOOLS.search(said):
+        return errors.ModelFormatUnsupported("the endpoint takes no tools")
     if _TOO_LONG.search(said):
         return OverLong("the input is longer than the model takes")
     if _POLICY.search(said):

@@ -2,7 +2,7 @@
 
 rate limited          wait as told, else back off; longer than the budget allows: give up, the operation waits
 unavailable           back off
-format not supported  ask in the next plainer format, remembered for the model
+format not supported  ask in the next plainer format, remembered for the model; tools: give up, the caller does without
 malformed             repair turn, then give up where the caller can divide the work or has more of it to ask for
                       first, else plain JSON without any format, then further repair turns: no request is sent twice
                       unchanged
@@ -116,7 +116,8 @@ def next_step(error: errors.ModelError, tried: Tried, patience: Patience, chance
         case errors.ModelUnavailable():
             return _waiting(None, tried.waited, patience, chance)
         case errors.ModelFormatUnsupported():
-            return Step(Change.PLAINER) if tried.answer_format < AnswerFormat.PROMPT else None
+            plainer = tried.structured and tried.answer_format < AnswerFormat.PROMPT
+            return Step(Change.PLAINER) if plainer else None
         case OutOfRoom():
             return None if tried.roomier else Step(Change.ROOMIER)
         case OverLong():

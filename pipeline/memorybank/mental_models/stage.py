@@ -23,15 +23,17 @@ from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import Budget, Patience
 from memorybank.llm.stored_ledger import StoredLedger
-from memorybank.mental_models import trigger
+from memorybank.mental_models import pages, trigger
 from memorybank.mental_models.draft import Draft, Ending, Notes
 from memorybank.mental_models.evidence import FindEvidence
 from memorybank.mental_models.refresh import Means, Refresh
+from memorybank.model import Bank
 from memorybank.operations import Outcome
 from memorybank.rounds import Round
 from memorybank.sections import standing
 from memorybank.settings import Settings, resolve_bank, stage_model
-from memorybank.storage import banks, mental_models, models, retains
+from memorybank.storage import banks, knowledge, mental_models, models, retains
+from memorybank.storage.listings import Page
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.mental_models import Model, Version
 from memorybank.storage.pool import Database
@@ -40,6 +42,8 @@ from memorybank.text import cut_to_tokens
 
 #: Errors that say something of this model's refresh; any other is the provider's, and a preview raises it.
 OWN = (ModelMalformed, ModelTruncated, ModelRefused, DirectiveViolated)
+#: Models that a question is held against, the newest: each is read whole.
+MOST = Page(1_000)
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,18 @@ class MentalModels:
         async with self.database.connection() as connection:
             number = await models.embedding_model(connection, self.embedder.model, self.embedder.dimensions)
         return number, vector
+
+    async def find_for(self, bank: Bank, question: str, viewer: Viewer) -> list[Model]:
+        """Return the models that say something and come near a question, the nearest first."""
+        async with self.database.connection() as connection:
+            known, _ = await mental_models.list_(connection, bank.id, viewer, mental_models.ALL, MOST)
+        known = [model for model in known if model.document]
+        if not known:
+            return []
+        asked = await self.question(question)
+        async with self.database.connection() as connection:
+            near = await knowledge.nearness(connection, bank.id, viewer, asked, managed=False)
+        return [one.page for one in pages.search(known, question, near, len(known))]
 
     async def _draft(self, model: Model, caller: Caller) -> Draft:
         async with self.database.connection() as connection:

@@ -1,66 +1,69 @@
-"""Citations: facts as numbered lines for the model, and the numbers in its answer back to facts. Pure."""
+"""Citations: the numbers in an answer, and the answer without them. Pure."""
 
-import json
 import re
-from collections.abc import Sequence
-from datetime import datetime
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from memorybank.model import Hit
+from memorybank.reflect.notebook import Notebook
 from memorybank.text import count_tokens, cut_to_tokens
 
 #: One or more numbers in square brackets, and the space before them.
 _CITED = re.compile(r"[ \t]*\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\](?!\()")
+_WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d+")
-_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
+_SENTENCE_END = re.compile(r"[.!?。！？](?:[ \t]*\[[\d,; ]+\])*(?=\s|$)|\n")
+_HALF_CITED = re.compile(r"\s*\[[\d,; ]*$")
 
 
-def numbered(facts: Sequence[Hit]) -> str:
-    """Return the facts as one JSON object a line, numbered from 1, with dates and source where known."""
-    return "\n".join(
-        json.dumps(_line(number, fact), ensure_ascii=False) for number, fact in enumerate(facts, 1)
-    )
+@dataclass(frozen=True)
+class Answer:
+    """An answer as the model wrote it, with numbers in brackets; `listed`: numbers that it gave beside it."""
 
+    text: str
+    listed: tuple[int, ...] = ()
 
-def _line(number: int, fact: Hit) -> dict[str, object]:
-    line: dict[str, object] = {"id": number, "text": fact.text}
-    for key, value in (
-        ("occurred", period(fact.occurred_start, fact.occurred_end)),
-        ("mentioned", day(fact.mentioned_at)),
-        ("source", fact.document_id or fact.context),
-    ):
-        if value:
-            line[key] = value
-    return line
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that its sentences cite, in the order of first mention; where none does, those beside it."""
+        groups = _CITED.findall(self.text)
+        found = [int(number) for group in groups for number in _NUMBER.findall(group)]
+        return list(dict.fromkeys(found or self.listed))
 
+    @property
+    def plain(self) -> str:
+        """The answer without its numbers: they mean nothing to who did not see the list."""
+        return _CITED.sub("", self.text).strip()
 
-def day(at: datetime | None) -> str:
-    """Return the calendar day, empty for none."""
-    return at.date().isoformat() if at else ""
+    def cites(self, shown: Notebook) -> bool:
+        """Return whether every sentence cites something that was shown."""
+        ends = [0, *(match.end() for match in _SENTENCE_END.finditer(self.text)), len(self.text)]
+        sentences = (self.text[start:end] for start, end in pairwise(ends))
+        spoken = [sentence for sentence in sentences if _WORD.search(_CITED.sub("", sentence))]
+        return all(any(map(shown.note, Answer(sentence).numbers)) for sentence in spoken)
 
+    def with_sources(self, shown: Notebook) -> str:
+        """Return the answer with citations that its reader understands: numbered anew, and named below it."""
+        notes = [note for note in map(shown.note, self.numbers) if note]
+        places = {note.number: place for place, note in enumerate(notes, 1)}
 
-def period(start: datetime | None, end: datetime | None) -> str:
-    """Return one day, the first and the last day, or the last one alone; empty for none."""
-    first, last = day(start), day(end)
-    if not last or last == first:
-        return first
-    return f"{first} to {last}" if first else f"up to {last}"
+        def renumbered(match: re.Match[str]) -> str:
+            found = [places.get(int(number)) for number in _NUMBER.findall(match[1])]
+            return "".join(f" [{place}]" for place in dict.fromkeys(found) if place)
 
+        sources = [f"[{place}] {note.named}" for place, note in enumerate(notes, 1)]
+        return "\n".join([_CITED.sub(renumbered, self.text).strip(), *([""] if sources else []), *sources])
 
-def cited(answer: str, facts: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the facts that an answer cites, in the order of first mention; numbers of no fact are dropped."""
-    numbers = [int(number) for group in _CITED.findall(answer) for number in _NUMBER.findall(group)]
-    return tuple(facts[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(facts))
+    def within(self, max_tokens: int) -> "Answer":
+        """Return the answer with at most so many tokens: whole sentences, where they are more than half of that."""
+        if count_tokens(self.plain) <= max_tokens:
+            return self
+        ends = [match.end() for match in _SENTENCE_END.finditer(self.text)]
+        fitting = bisect_right(ends, max_tokens, key=lambda end: count_tokens(self._upto(end).plain))
+        whole = self._upto(ends[fitting - 1]) if fitting else self._upto(0)
+        if 2 * count_tokens(whole.plain) > max_tokens:
+            return whole
+        return replace(self, text=_HALF_CITED.sub("", cut_to_tokens(self.text, max_tokens)))
 
-
-def plain(answer: str) -> str:
-    """Return the answer without its citations: the numbers mean nothing to who did not see the list."""
-    return _CITED.sub("", answer).strip()
-
-
-def shortened(answer: str, max_tokens: int) -> str:
-    """Return the answer within its tokens, cut at the end of a sentence where one is near enough."""
-    if count_tokens(answer) <= max_tokens:
-        return answer
-    cut = cut_to_tokens(answer, max_tokens)
-    ends = [match.end() for match in _SENTENCE_END.finditer(cut)]
-    return cut[: ends[-1]].rstrip() if ends and ends[-1] > len(cut) // 2 else cut
+    def _upto(self, end: int) -> "Answer":
+        return replace(self, text=self.text[:end].rstrip())

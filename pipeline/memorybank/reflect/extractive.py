@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from memorybank.model import Hit
-from memorybank.reflect.citations import day, period
+from memorybank.model import FactType, Hit
+from memorybank.reflect.notebook import day, period
 from memorybank.text import count_tokens, cut_to_tokens
 
+#: What is quoted: whatever is remembered.
+TYPES = tuple(FactType)
 #: Facts quoted at most: more is a list, not an answer.
 QUOTED = 5
 #: Relevance below which a fact is no answer: the best of a bank that holds nothing fitting has about 0.1.
@@ -18,7 +20,7 @@ OPENING = (
 
 
 def quoted(facts: Sequence[Hit], max_tokens: int) -> tuple[str, tuple[Hit, ...]]:
-    """Return the answer and the facts that it quotes, each with its dates and its id."""
+    """Return the answer and the facts that it quotes, the nearest first, each with its dates and its id."""
     near = [fact for fact in facts if fact.scores.final >= LEAST_RELEVANCE][:QUOTED]
     if not near:
         return cut_to_tokens(UNKNOWN, max_tokens), ()

@@ -1,176 +1,213 @@
-"""Reflect, first version: one search, then one answer from the facts found, then, if asked for, its structured form.
+"""Reflect: look up, answer, check what would leave, and let it go.
 
-Without a model the facts are quoted. Without facts no model is asked: there is nothing to answer from.
+With a model a loop looks up and answers (`loop`), without one the nearest facts are quoted. Whatever is made is held to
+the bank's directives before a word of it leaves; what breaks one after a repair is withheld with all that came of it.
 """
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from memorybank import templates
 from memorybank.audience import Viewer
-from memorybank.errors import BadRequest, ModelError, ModelMalformed, TimedOut
-from memorybank.llm.client import ChatRequest, LanguageModel
-from memorybank.llm.ledger import Ledger, MemoryLedger
-from memorybank.llm.retry import Budget, Patience
+from memorybank.directives import rules
+from memorybank.directives.checks import Language, MustCite
+from memorybank.directives.enforcing import Checker, Draft, Enforced, enforced
+from memorybank.errors import BadRequest, DirectiveViolated, ModelError, TimedOut
+from memorybank.llm.client import LanguageModel
 from memorybank.llm.stored_ledger import StoredLedger
-from memorybank.llm.structured import structured, written
 from memorybank.model import Bank, Hit
-from memorybank.reflect import citations, extractive
-from memorybank.reflect.query import Asked, Evidence, Recall, Reflection, ReflectQuery, Searched
+from memorybank.reflect import extractive, unknown
+from memorybank.reflect.answering import Answering
+from memorybank.reflect.citations import Answer
+from memorybank.reflect.loop import Loop
+from memorybank.reflect.query import FindModels, Recall, Reflection, ReflectQuery, Search, Step, Watch
+from memorybank.reflect.run import Run, Spending
+from memorybank.reflect.searching import Searcher
 from memorybank.settings import BankConfig, Settings, stage_model
+from memorybank.storage import directives
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
 
-#: What is answered from a bank that holds nothing on the matter.
-UNKNOWN = "I do not know: no memory is stored that could answer this."
-#: Name of the schema of a structured answer.
-STRUCTURED = "structured_answer"
+#: What the checks and repairs of an answer are called among its model calls.
+VERDICT, REPAIR = "directive_verdict", "repair"
+#: Why there is no structured answer where nothing was found.
+NOTHING_TO_FILL = "nothing is remembered that could fill the schema"
 
 
-@dataclass
-class _Run:
-    """One question on its way, and what was done for it."""
+@dataclass(frozen=True)
+class Made:
+    """An answer that was made, before it is checked: `draft` is all of it that would leave, `facts` what it quotes."""
 
-    bank: Bank
-    config: BankConfig
-    query: ReflectQuery
-    viewer: Viewer
-    ledger: MemoryLedger
-    searches: list[Searched] = field(default_factory=list)
-    calls: list[Asked] = field(default_factory=list)
+    answer: Answer
+    draft: Draft
+    output_error: str | None = None
+    facts: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True)
 class Reflect:
-    """Reflect over recall and one language model; None is the extractive engine."""
+    """Reflect over recall, mental models and one language model; None is the extractive engine."""
 
     recall: Recall
+    models: FindModels
     model: LanguageModel | None
     database: Database
     settings: Settings
 
     async def __call__(
-        self, bank: Bank, config: BankConfig, query: ReflectQuery, viewer: Viewer
+        self, bank: Bank, config: BankConfig, query: ReflectQuery, viewer: Viewer, watch: Watch | None = None
     ) -> Reflection:
-        """Answer a question.
+        """Answer a question; `watch` is told of each step.
 
-        Raises InvalidInput on a wrong query, BadRequest for a structured answer without a model, TimedOut
-        when it takes too long, and the ModelError of the last attempt.
+        Raises InvalidInput on a wrong query, BadRequest for a structured answer without a model, TimedOut when it takes
+        too long, DirectiveViolated where the settings want that, and the ModelError of the last attempt.
         """
         checked = query.check()
         if checked.response_schema is not None and self.model is None:
             raise BadRequest(
                 "a structured answer needs a language model; set llm.model", loc=("body", "response_schema")
             )
-        run = _Run(bank, config, checked, viewer, MemoryLedger(self._stored(bank)))
         try:
             async with asyncio.timeout(self.settings.reflect.timeout_seconds):
-                return await self._reflect(run)
+                run = await self._begun(bank, config, checked, viewer, watch)
+                made = await (self._quoted(run) if self.model is None else self._made(run, self.model))
+                return await self._released(run, made)
         except TimeoutError as error:
             raise TimedOut(
                 f"the answer took more than {self.settings.reflect.timeout_seconds:g} seconds"
             ) from error
 
-    def _stored(self, bank: Bank) -> Ledger:
-        return StoredLedger(self.database, Caller(bank.id))
+    async def _begun(
+        self, bank: Bank, config: BankConfig, query: ReflectQuery, viewer: Viewer, watch: Watch | None
+    ) -> Run:
+        tags, everything = query.scope.tags, query.apply_all_directives
+        async with self.database.connection() as connection:
+            held = await directives.in_scope(connection, bank.id, tags, everything=everything)
+        spending = Spending(StoredLedger(self.database, Caller(bank.id)), settings=self.settings)
+        return Run(bank, config, query, viewer, spending, held, watch)
 
-    async def _reflect(self, run: _Run) -> Reflection:
-        facts = await self._search(run)
-        if self.model is None:
-            text, used = extractive.quoted(facts, run.query.max_tokens)
-            return Reflection(text, used, searches=tuple(run.searches))
-        if not facts:
-            return Reflection(UNKNOWN, searches=tuple(run.searches))
-        answer = await self._answer(run, self.model, facts)
-        output, error = await self._structure(run, self.model, facts, answer)
-        return Reflection(
-            text=citations.shortened(citations.plain(answer), run.query.max_tokens),
-            facts=citations.cited(answer, facts) or tuple(facts),
-            structured_output=output,
-            structured_output_error=error,
-            usage=run.ledger.usage,
-            searches=tuple(run.searches),
-            calls=tuple(run.calls),
-        )
+    # --- an answer ---
 
-    async def _search(self, run: _Run) -> Sequence[Hit]:
+    async def _made(self, run: Run, model: LanguageModel) -> Made:
+        answering = Answering(run, model)
+        answer = await Loop(run, Searcher(run, self.recall, self.models, self.database), model).answer()
+        if not run.notebook.notes:
+            return await self._unknown(run, answering)
+        return await _shaped(answering, answer or await answering.final())
+
+    async def _unknown(self, run: Run, answering: Answering) -> Made:
+        """Say that nothing is known: in the words of a model only where the bank names a language."""
+        codes = [check.code for check in _checks(run) if isinstance(check, Language)]
+        answer = Answer(unknown.said(run.query.query, codes))
+        if run.config.llm_output_language and not codes:
+            answer = await _spoken(answering) or answer
+        return _nothing(run, answer)
+
+    async def _quoted(self, run: Run) -> Made:
+        """Return the nearest facts word for word."""
         query = run.query
-        began = time.perf_counter()
-        evidence = Evidence(query.query, query.budget, run.config.recall_max_tokens, query.scope)
-        facts = await self.recall(run.bank, run.config, evidence, run.viewer)
-        run.searches.append(Searched(query.query, tuple(fact.id for fact in facts), _since(began)))
-        return facts
+        types = query.scope.types(*extractive.TYPES)
+        search = Search(query.query, query.budget, types, run.config.recall_max_tokens, query.scope)
+        found = await self.recall(run.bank, run.config, search, run.viewer)
+        text, used = extractive.quoted(found, query.max_tokens)
+        memories = [{"id": str(fact.id), "text": fact.text, "type": fact.fact_type} for fact in found]
+        asked = {"query": query.query, "max_tokens": search.max_tokens}
+        run.done(Step("recall", asked, {"memories": memories}, 0, 0, len(found)))
+        return Made(Answer(text), Draft(text, cited=True), facts=used)
 
-    async def _answer(self, run: _Run, model: LanguageModel, facts: Sequence[Hit]) -> str:
-        """Return the model's answer with its citations."""
-        prompt = templates.load("reflect", "answer").render(
-            mission=run.config.reflect_mission or "",
-            directives="",
-            disposition=_disposition(run.config),
-            language="",
-            context=run.query.context,
-            facts=citations.numbered(facts),
-            question=run.query.query,
-        )
-        began = time.perf_counter()
-        reply = await written(model, self._request(prompt), self._budget(), run.ledger)
-        run.calls.append(Asked("final", _since(began)))
-        return templates.unescaped(reply.content)
+    # --- what may leave ---
 
-    async def _structure(
-        self, run: _Run, model: LanguageModel, facts: Sequence[Hit], answer: str
-    ) -> tuple[Mapping[str, Any] | None, str | None]:
-        """Return the answer in the shape asked for, or why it could not be put into it: the text stands anyway."""
-        schema = run.query.response_schema
-        if schema is None:
-            return None, None
-        prompt = templates.load("reflect", "structure").render(
-            facts=citations.numbered(facts), draft=citations.plain(answer), question=run.query.query
-        )
-        request = self._request(prompt, dict(schema))
-        began = time.perf_counter()
+    async def _released(self, run: Run, made: Made) -> Reflection:
+        """Hold an answer to the directives; one that breaks some is repaired once, else withheld."""
+        own, room = self.settings.reflect, stage_model(self.settings, "reflect").max_output_tokens
+        budget = partial(run.spending.budget, own.verdict_attempts)
+        checker = Checker(self.model, budget, room, own.verdict_timeout_seconds)
+        last: Made | None = made
+
+        async def repair(verdict: str) -> Draft | None:
+            nonlocal last
+            last = await self._repaired(run, made, verdict)
+            run.spending.about(VERDICT)
+            return last.draft if last else None
+
+        run.spending.about(VERDICT)
+        ended = await enforced(checker, run.directives, run.query.query, made.draft, repair, run.spending)
+        return self._withheld(run, ended) if last is None or ended.draft is None else _answered(run, last)
+
+    async def _repaired(self, run: Run, made: Made, verdict: str) -> Made | None:
+        """Return another answer after a verdict; None where there is none."""
+        if self.model is None:
+            return None
+        answering = Answering(run, self.model)
+        turns = ({"role": "assistant", "content": made.answer.text}, {"role": "user", "content": verdict})
         try:
-            output = await structured(model, request, _object, self._budget(), run.ledger)
-        except ModelError as error:
-            return None, error.message
-        finally:
-            run.calls.append(Asked("structured", _since(began)))
-        return output, None
+            if not run.notebook.notes:
+                spoken = await _spoken(answering, REPAIR, turns)
+                return _nothing(run, spoken) if spoken else None
+            answer = await answering.final(REPAIR, turns)
+            return await _finished(answering, answer.within(run.query.max_tokens))
+        except ModelError:
+            return None
 
-    def _request(self, prompt: templates.Rendered, schema: dict[str, Any] | None = None) -> ChatRequest:
-        return ChatRequest(
-            stage="reflect",
-            system=prompt.system,
-            user=prompt.user,
-            schema_name=STRUCTURED if schema is not None else None,
-            schema=schema,
-            max_output_tokens=stage_model(self.settings, "reflect").max_output_tokens,
+    def _withheld(self, run: Run, ended: Enforced) -> Reflection:
+        """Return a refusal and nothing of what is withheld: steps by name alone, for what was asked says something too.
+
+        Raises DirectiveViolated where the settings want an error.
+        """
+        if self.settings.reflect.on_violation == "error":
+            raise DirectiveViolated(ended.refusal)
+        return Reflection(
+            ended.refusal,
+            usage=run.spending.usage,
+            steps=tuple(replace(step, input={}, output={}) for step in run.steps),
+            calls=tuple(run.spending.asked),
+            broken=tuple(one.told() for one in ended.violations),
         )
 
-    def _budget(self) -> Budget:
-        own = stage_model(self.settings, "reflect")
-        return Budget(self.settings.reflect.attempts, Patience(own.backoff_seconds, own.backoff_cap_seconds))
+
+async def _shaped(answering: Answering, answer: Answer) -> Made:
+    """Bring an answer into its length, and into the shape asked for."""
+    return await _finished(answering, await answering.fitted(answer))
 
 
-def _disposition(config: BankConfig) -> str:
-    """Return the traits in words; empty where the bank sets none."""
-    traits = {
-        "skepticism": config.disposition_skepticism,
-        "literalism": config.disposition_literalism,
-        "empathy": config.disposition_empathy,
-    }
-    named = [f"{name} {value} of 5" for name, value in traits.items() if value is not None]
-    return ", ".join(named)
+async def _finished(answering: Answering, answer: Answer) -> Made:
+    """Return all that would leave of an answer; where a directive wants it cited, its sources are shown."""
+    run = answering.run
+    output, error = await answering.structure(answer)
+    shows = any(isinstance(check, MustCite) for check in _checks(run))
+    text = answer.with_sources(run.notebook) if shows else answer.plain
+    return Made(answer, Draft(text, output, answer.cites(run.notebook)), error)
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or not value:
-        raise ModelMalformed("the reply is no JSON object with fields")
-    return value
+async def _spoken(answering: Answering, scope: str = "final", turns: Any = ()) -> Answer | None:
+    """Return how a model says that nothing is known; None where it quotes a directive, having nothing else to tell."""
+    answer = await answering.final(scope, turns)
+    contents = [one.content for one in answering.run.directives]
+    return None if unknown.quotes(answer.plain, contents) else Answer(answer.plain)
 
 
-def _since(began: float) -> int:
-    return round((time.perf_counter() - began) * 1000)
+def _nothing(run: Run, answer: Answer) -> Made:
+    """Return an answer that states nothing."""
+    said = answer.within(run.query.max_tokens)
+    return Made(said, Draft(said.text, cited=True), NOTHING_TO_FILL if run.query.response_schema else None)
+
+
+def _checks(run: Run) -> list[Any]:
+    """Return what code can check of the directives."""
+    return [check for directive in run.directives for check in rules.read(directive.content).checks]
+
+
+def _answered(run: Run, made: Made) -> Reflection:
+    notes = run.notes(made.answer.numbers) if not made.facts else []
+    return Reflection(
+        text=made.draft.text,
+        facts=(*made.facts, *(note.fact for note in notes if note.fact)),
+        models=tuple(note.model for note in notes if note.model),
+        directives=tuple(run.directives),
+        structured_output=made.draft.output,
+        structured_output_error=made.output_error,
+        usage=run.spending.usage,
+        steps=tuple(run.steps),
+        calls=tuple(run.spending.asked),
+    )

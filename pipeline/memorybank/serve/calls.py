@@ -3,11 +3,11 @@
 A call is an async function `(memory, viewer, …) -> response` under `@call`. Its name is the operation id of the
 contract, its docstring the help. A `str` parameter is part of the path, `Annotated[Model, Query()]` holds the query
 parameters, a model is the body, `Annotated[Model, Form()]` a body in parts: files, and objects as JSON. The audience
-rule is the Viewer: no call can read without one.
+rule is the Viewer: no call can read without one. A call that streams is an async generator of events.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
@@ -19,7 +19,15 @@ BANK = "/v1/default/banks/{bank_id}"
 #: Parameters that the way in provides, not the caller.
 PROVIDED = ("memory", "viewer")
 
-Action = Callable[..., Awaitable[Any]]
+Action = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a call that streams; a `ping` says only that it lives."""
+
+    name: str
+    data: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,7 @@ class Call:
     group: str
     command: str | None = None
     status: int = 200
+    streams: bool = False
 
     @property
     def name(self) -> str:
@@ -82,13 +91,19 @@ class Registry:
         self._calls: dict[str, Call] = {}
 
     def call(
-        self, method: str, path: str, *, command: str | None = None, status: int = 200
+        self,
+        method: str,
+        path: str,
+        *,
+        command: str | None = None,
+        status: int = 200,
+        streams: bool = False,
     ) -> Callable[[Action], Action]:
         """Declare a call; its group is the module it stands in, `status` that of a good answer."""
 
         def declare(action: Action) -> Action:
             group = action.__module__.rpartition(".")[2]
-            declared = Call(method, path, action, group, command, status)
+            declared = Call(method, path, action, group, command, status, streams)
             if declared.name in self._calls:
                 raise ValueError(f"call {declared.name} is declared twice")
             self._calls[declared.name] = declared

@@ -130,6 +130,10 @@ class ReflectSettings(Section):
     verdict_attempts: int = Field(ge=1)
     verdict_timeout_seconds: float = Field(gt=0)
     on_violation: Annotated[Literal["refuse", "error"], Lowered]
+    max_iterations: int = Field(ge=1)
+    max_context_tokens: int = Field(ge=2_000)
+    max_calls: int = Field(ge=1)
+    max_total_tokens: int = Field(ge=1)
     llm: StageLlm
 
 

@@ -61,10 +61,20 @@ async def delete(connection: Connection, folder: Folder) -> None:
 
 
 async def nearness(
-    connection: Connection, bank: int, viewer: Viewer, model: int, vector: np.ndarray
+    connection: Connection,
+    bank: int,
+    viewer: Viewer,
+    question: tuple[int, np.ndarray],
+    *,
+    managed: bool = True,
 ) -> dict[int, float]:
-    """Return the best cosine of what each visible page cites to a vector (d,), by the number of the page."""
-    asked = {"bank": bank, "model": model, "vector": HalfVector(vector).to_text(), **viewer.parameters()}
+    """Return the best cosine of what each visible page cites to a question, by the number of the page.
+
+    `question`: the number of the embedding model, and the vector (d,). `managed` False: of each mental model.
+    """
+    model, vector = question
+    asked = {"bank": bank, "model": model, "vector": HalfVector(vector).to_text(), "managed": managed}
+    asked |= viewer.parameters()
     return {row["model"]: row["nearness"] for row in await fetch_all(connection, "knowledge.nearness", asked)}
 
 

@@ -11,6 +11,8 @@ Body = dict[str, Any]
 #: Names of `response_format` that it answers by their meaning; any other schema gets a minimal object.
 EXTRACTION, CONSOLIDATION = "extracted_facts", "consolidation_decision"
 DOCUMENT, VERDICT = "mental_model_document", "directive_verdict"
+#: A step of the reflect loop by a model that takes no tools.
+STEP = "agent_step"
 #: The order in which it uses the tools of a reflect loop.
 TOOL_ORDER = ("search_mental_models", "search_observations", "recall")
 #: Two claims are the same when they share this part of their words (Jaccard).
@@ -60,6 +62,8 @@ def answer(body: Body) -> Said:
         return _json(name, {"actions": actions(user)})
     if name == DOCUMENT:
         return _json(name, document(user))
+    if name == STEP:
+        return _json(name, {"calls": [{"tool": "done", "answer": free_answer(user)}]})
     if schema is not None:
         return _json(name, minimal(schema, schema))
     if body.get("tools"):
@@ -204,10 +208,10 @@ def _tool(body: Body, user: str) -> Said:
     order = [name for name in TOOL_ORDER if name in offered]
     last = "done" if "done" in offered else offered[0]
     name = forced or (order[used] if used < len(order) else last)
-    question = (_QUESTION.findall(user) or [user])[-1].strip()[:300]
-    said = (
-        {"answer": f"Answer: {question}"} if name == "done" else {"reason": "look it up", "query": question}
-    )
+    asked = blocks("question", user) or _QUESTION.findall(user) or [user]
+    question = asked[-1].strip()[:300]
+    shown = "\n".join(text_of(turn) for turn in body["messages"] if turn.get("role") in ("user", "tool"))
+    said = {"answer": free_answer(shown)} if name == "done" else {"reason": "look it up", "query": question}
     return Said("tool", "", ((name, said),))
 
 

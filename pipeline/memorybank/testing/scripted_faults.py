@@ -28,7 +28,8 @@ class Fault:
 
     Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters; with `fresh` only the
     first request about something, none with turns that were added to it; of all these only each `every`-th.
-    `seconds`: of retry-after. `text`: the content, for the kind "says". `endpoint`: embeddings and rerank
+    `seconds`: of retry-after. `text`: the content, for the kind "says"; for "calls" the tools that are called, as JSON
+    pairs of name and arguments. `endpoint`: embeddings and rerank
     know only the kinds that are HTTP errors.
     """
 
@@ -151,6 +152,10 @@ def _echo(_fault: Fault, said: Said, body: Body) -> Outcome:
     return _says(json.dumps(described.get("schema") or {"type": "object", "properties": {}}))
 
 
+def _calls(fault: Fault, _said: Said, _body: Body) -> Outcome:
+    return right(Said("tool", "", tuple((name, given) for name, given in json.loads(fault.text))), 0)
+
+
 #: kind -> (HTTP status, code, words of the provider)
 _ERRORS = {
     "rate_limited": (429, "rate_limit_exceeded", "Rate limit reached, slow down"),
@@ -162,6 +167,7 @@ _ERRORS = {
     "no_json_object": (400, "invalid_request_error", "response_format must be text"),
     "no_keywords": (400, "invalid_request_error", "Unsupported schema: keyword is not permitted"),
     "input_too_long": (400, "context_length_exceeded", "This model's maximum context length is 4096 tokens"),
+    "no_tools": (400, "invalid_request_error", "This model does not support tools"),
     "policy": (400, "content_policy_violation", "content_policy_violation: the prompt was flagged"),
 }
 #: kind -> what the right content becomes
@@ -192,6 +198,7 @@ _CONTENTS: dict[str, Callable[[str], str]] = {
 _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
     "gullible": lambda fault, said, body: _says(obedient(said.content, body)),
     "says": lambda fault, said, body: _says(fault.text),
+    "calls": _calls,
     "schema_echo": _echo,
     "length": lambda fault, said, body: _says(_half(said.content), "length"),
     "refusal": lambda fault, said, body: _says("", refusal="I cannot help with that."),
@@ -216,6 +223,10 @@ def _always(_body: Body) -> bool:
     return True
 
 
+def _has_tools(body: Body) -> bool:
+    return bool(body.get("tools"))
+
+
 def _decides(body: Body) -> bool:
     return wanted(body)[0] == CONSOLIDATION
 
@@ -225,6 +236,8 @@ _APPLIES: dict[str, Callable[[Body], bool]] = (
     dict.fromkeys(KINDS, _always)
     | dict.fromkeys(WAYS, _decides)
     | {
+        "no_tools": _has_tools,
+        "calls": _has_tools,
         "no_json_schema": lambda body: _format(body) == "json_schema",
         "ignores_schema": lambda body: _format(body) != "text",
         "no_json_object": lambda body: _format(body) != "text",

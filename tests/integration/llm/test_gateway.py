@@ -20,7 +20,7 @@ from memorybank.llm.retry import Budget, OutOfRoom, OverLong, Unclosed
 from memorybank.llm.structured import structured, written
 from memorybank.settings import defaults
 from memorybank.testing.embedder import HashingEmbedder
-from memorybank.testing.scripted_decisions import BAD
+from memorybank.testing.scripted_decisions import WAYS
 from memorybank.testing.scripted_faults import KINDS
 from memorybank.testing.scripted_llm import EMBEDDING_WORDS, ScriptedLLM
 
@@ -240,8 +240,8 @@ async def test_every_fault_of_the_scripted_endpoint_is_tested() -> None:
     tested = {*READ, *MENDED, *PASSING, *LASTING, *LADDER, "no_facts", "says", "ignores_schema"}
     # What becomes of single facts, and of orders in a text, is for retain to say: tests/integration/retain.
     of_retain = {"other_fields", "partly_malformed", "unreadable_item", "gullible"}
-    # And of decisions on observations for consolidation: tests/integration/consolidate/test_bad_models.py.
-    assert tested | of_retain | BAD.keys() == KINDS
+    # Of decisions on observations for consolidation: tests/integration/consolidate/test_bad_models.py. Of tools here.
+    assert tested | of_retain | WAYS.keys() | {"no_tools", "calls"} == KINDS
 
 
 async def test_the_reason_of_a_refused_request_is_told_but_content_is_not(endpoint: ScriptedLLM) -> None:
@@ -281,6 +281,26 @@ async def test_text_and_tools_come_through(endpoint: ScriptedLLM) -> None:
     tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
     reply = await written(model_at(endpoint), replace(plain, tools=(tool,)), Budget())
     assert [call.name for call in reply.tool_calls] == ["recall"]
+    endpoint.fail("calls", text='[["recall", {"query": "bees"}], ["recall", {}]]')
+    reply = await written(model_at(endpoint), replace(plain, tools=(tool,)), Budget())
+    assert [call.arguments for call in reply.tool_calls] == ['{"query": "bees"}', "{}"]
+
+
+async def test_an_endpoint_or_provider_without_tools_is_told_apart(
+    endpoint: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = {"type": "function", "function": {"name": "recall", "parameters": {"type": "object"}}}
+    asked = ChatRequest("reflect", "Answer.", "Who?", tools=(tool,))
+    endpoint.fail("no_tools", times=None)
+    with pytest.raises(errors.ModelFormatUnsupported):
+        await written(model_at(endpoint), asked, Budget())
+    assert endpoint.calls == 1
+    monkeypatch.setattr(
+        litellm_client.library(), "get_supported_openai_params", lambda model: ["temperature"]
+    )
+    with pytest.raises(errors.ModelFormatUnsupported):
+        await written(model_at(endpoint), asked, Budget())
+    assert endpoint.calls == 1
 
 
 async def test_a_provider_without_response_format_is_asked_in_words(

@@ -16,6 +16,7 @@ from memorybank.serve.actions import (
     observations,
     operations,
     preview,
+    reflection,
 )
 from memorybank.serve.calls import CALLS
 
@@ -32,4 +33,5 @@ __all__ = [
     "observations",
     "operations",
     "preview",
+    "reflection",
 ]

@@ -217,10 +217,10 @@ async def search_knowledge_base(
     memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[KnowledgeSearchQuery, Query()]
 ) -> KnowledgePageSearchResponse:
     """Find pages by words and by meaning."""
-    model, vector = await memory.question_vector(asked.q)
+    question = await memory.question_vector(asked.q)
     async with memory.reading(bank_id) as (connection, bank):
         _, found = await _tree(connection, bank.id, viewer)
-        nearness = await knowledge.nearness(connection, bank.id, viewer, model, vector)
+        nearness = await knowledge.nearness(connection, bank.id, viewer, question)
     results = pages.search(found, asked.q, nearness, asked.limit)
     return KnowledgePageSearchResponse(
         results=[

@@ -1,4 +1,4 @@
-"""Retain, recall, reflect, and the memories themselves."""
+"""Retain, recall, and the memories themselves."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -14,8 +14,6 @@ from memorybank.serve.actions.translate import (
     edit,
     recall_query,
     recall_response,
-    reflect_query,
-    reflect_response,
     retain_items,
     usage,
     uuid_of,
@@ -31,12 +29,7 @@ from memorybank.serve.http.schemas.memories import (
     UpdateMemoryRequest,
 )
 from memorybank.serve.http.schemas.observations import SourceMemory
-from memorybank.serve.http.schemas.recall import (
-    RecallRequest,
-    RecallResponse,
-    ReflectRequest,
-    ReflectResponse,
-)
+from memorybank.serve.http.schemas.recall import RecallRequest, RecallResponse
 from memorybank.serve.http.schemas.wire import DeleteResponse, stamp
 from memorybank.storage import listings, observations
 from memorybank.storage.queries import Row
@@ -65,12 +58,6 @@ async def recall_memories(
 ) -> RecallResponse:
     """Find what is remembered. A bank that is not there remembers nothing."""
     return recall_response(await memory.recall(bank_id, recall_query(body), viewer))
-
-
-@call("POST", BANK + "/reflect", command="reflect")
-async def reflect(memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest) -> ReflectResponse:
-    """Answer from what is remembered."""
-    return reflect_response(body, await memory.reflect(bank_id, reflect_query(body), viewer))
 
 
 @call("GET", BANK + "/memories/list")

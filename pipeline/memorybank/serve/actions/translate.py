@@ -11,7 +11,6 @@ from memorybank.errors import BadRequest, InvalidInput
 from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage, UnitStatus
 from memorybank.recall.query import Include, MinScores, RecallQuery, Window
 from memorybank.recall.run import RecallResult
-from memorybank.reflect.query import Reflection, ReflectQuery, Scope
 from memorybank.retain.editing import Edit
 from memorybank.serve.http.schemas import recall as wire
 from memorybank.serve.http.schemas import wire as shared
@@ -214,61 +213,3 @@ def recall_result(hit: Hit, *, scored: bool = True) -> wire.RecallResult:
         source_fact_ids=[str(id_) for id_ in hit.source_fact_ids] or None,
         scores=wire.RecallScores(**vars(hit.scores)) if scored else None,
     )
-
-
-def reflect_query(body: wire.ReflectRequest) -> ReflectQuery:
-    """Return a reflect as the engine takes it."""
-    return ReflectQuery(
-        query=body.query,
-        budget=body.budget,
-        context=body.context or "",
-        max_tokens=body.max_tokens,
-        scope=Scope(
-            fact_types=None if body.fact_types is None else tuple(body.fact_types),
-            tags=None if body.tags is None else tuple(body.tags),
-            tags_match=body.tags_match,
-            tag_groups=tag_groups(body.tag_groups),
-        ),
-        response_schema=body.response_schema,
-    )
-
-
-def reflect_response(body: wire.ReflectRequest, found: Reflection) -> wire.ReflectResponse:
-    """Return an answer as the wire has it, with what the request asked to see."""
-    output = found.structured_output
-    return wire.ReflectResponse(
-        text=found.text,
-        based_on=wire.ReflectBasedOn(memories=[_reflect_fact(fact) for fact in found.facts])
-        if body.include.facts
-        else None,
-        structured_output=dict(output) if output is not None else None,
-        structured_output_error=found.structured_output_error,
-        usage=usage(found.usage),
-        trace=_reflect_trace(body.include.tool_calls, found) if body.include.tool_calls else None,
-    )
-
-
-def _reflect_fact(fact: Hit) -> wire.ReflectFact:
-    return wire.ReflectFact(
-        id=str(fact.id),
-        text=fact.text,
-        type=fact.fact_type,
-        context=fact.context or None,
-        occurred_start=stamp(fact.occurred_start),
-        occurred_end=stamp(fact.occurred_end),
-    )
-
-
-def _reflect_trace(asked: wire.ToolCallsIncludeOptions, found: Reflection) -> wire.ReflectTrace:
-    searches = [
-        wire.ReflectToolCall(
-            tool="recall",
-            input={"query": search.query},
-            output={"memory_ids": [str(id_) for id_ in search.found]} if asked.output else None,
-            duration_ms=search.duration_ms,
-            iteration=iteration,
-        )
-        for iteration, search in enumerate(found.searches, start=1)
-    ]
-    calls = [wire.ReflectLLMCall(scope=call.scope, duration_ms=call.duration_ms) for call in found.calls]
-    return wire.ReflectTrace(tool_calls=searches, llm_calls=calls)

@@ -13,7 +13,7 @@ import memorybank
 from memorybank.memory import MemoryBank
 from memorybank.serve.actions import CALLS
 from memorybank.serve.calls import BANK, Action, Call
-from memorybank.serve.http import errors, monitoring
+from memorybank.serve.http import errors, monitoring, streaming
 from memorybank.serve.http.base_path import BasePath
 from memorybank.serve.http.bodies import StrictRoute
 from memorybank.serve.http.deps import current_memory, current_viewer
@@ -66,7 +66,7 @@ def _mount(app: FastAPI, declared: Call) -> None:
         operation_id=declared.name,
         tags=[declared.group],
         description=declared.help,
-        response_model=declared.response,
+        response_model=None if declared.streams else declared.response,
         status_code=declared.status,
     )
 
@@ -75,19 +75,22 @@ def _endpoint(declared: Call) -> Action:
     """Return the call as FastAPI wants it: memory and viewer injected, unknown fields named in a header."""
     known = declared.query.model_fields if declared.query else {}
     body = declared.body
-    without_nulls = not keeps_nulls(declared.response)
+    without_nulls = not declared.streams and not keeps_nulls(declared.response)
 
     async def endpoint(request: Request, **given: Any) -> Response:
         ignored = [name for name in request.query_params if name not in known]
         if body is not None:
             ignored += given[body.name].model_extra or ()
+        headers = {IGNORED_HEADER: _header(ignored)} if ignored else None
+        if declared.streams:
+            return await streaming.response(declared.action(**given), headers)
         answer: BaseModel = await declared.action(**given)
         # Written here, at once: FastAPI would check each of a recall's hundred hits again first.
         return Response(
             answer.model_dump_json(by_alias=True, exclude_none=without_nulls),
             status_code=declared.status,
             media_type="application/json",
-            headers={IGNORED_HEADER: _header(ignored)} if ignored else None,
+            headers=headers,
         )
 
     endpoint.__signature__ = _injected(declared)  # type: ignore[attr-defined]

@@ -34,20 +34,22 @@ async def _refused_by_schema(request: Request, error: Exception) -> Response:
 
 async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, MemoryBankError)
-    detail: Any = error.message
-    if isinstance(error, Blocked):
-        detail = {"violations": error.violations}
-    elif isinstance(error, InvalidInput) and error.status == 422:
-        detail = [
-            _entry({"type": "value_error", "loc": error.loc, "msg": error.message, "input": error.value})
-        ]
     if error.status >= 500:
         _log.warning("request_failed", code=error.code, path=request.url.path, error=error.message)
-    response = answer(error.status, detail)
+    response = answer(error.status, detail(error))
     if error.status == 503:
         wait = error.retry_after if isinstance(error, ModelRateLimited) else None
         response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS if wait is None else math.ceil(wait))
     return response
+
+
+def detail(error: MemoryBankError) -> Any:
+    """Return what the body of an error says."""
+    if isinstance(error, Blocked):
+        return {"violations": error.violations}
+    if isinstance(error, InvalidInput) and error.status == 422:
+        return [_entry({"type": "value_error", "loc": error.loc, "msg": error.message, "input": error.value})]
+    return error.message
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
@@ -76,7 +78,7 @@ def _echo(value: Any) -> Any:
     return text if len(text) <= ECHO_CHARS else text[:ECHO_CHARS] + "…"
 
 
-def answer(status: int, detail: Any) -> Response:
+def answer(status: int, said: Any) -> Response:
     """Return an error body; all non-ASCII is escaped, so that a lone surrogate in it can be sent."""
-    body = json.dumps({"detail": detail}, ensure_ascii=True, default=str)
+    body = json.dumps({"detail": said}, ensure_ascii=True, default=str)
     return Response(body, status_code=status, media_type="application/json")

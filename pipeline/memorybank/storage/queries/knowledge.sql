@@ -31,12 +31,12 @@ UPDATE mental_model SET folder = %(parent)s WHERE number = %(number)s
 DELETE FROM knowledge_folder WHERE number = %(number)s
 
 -- name: nearness
--- How near the memories that pages cite come to a question: of each page the nearest.
+-- How near the memories that models cite come to a question: of each model the nearest; of pages alone, or of all.
 SELECT o.model, max(1 - (e.vector <=> %(vector)s::halfvec))::real AS nearness
 FROM mental_model m
 JOIN mental_model_source o ON o.model = m.number AND o.version = m.version AND o.cited
 JOIN memory_unit u ON u.id = o.unit AND u.audience_id = m.audience_id
 JOIN embedding e ON e.bank = u.bank AND e.document = u.document_number AND e.position = u.position
     AND e.audience_id = m.audience_id AND e.model = %(model)s
-WHERE m.bank = %(bank)s AND m.is_managed AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
+WHERE m.bank = %(bank)s AND (m.is_managed OR NOT %(managed)s) AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
 GROUP BY o.model
