@@ -105,9 +105,11 @@ async def build(database: Database, bank_id: str = "team") -> World:
         assert row is not None
         bank = row["id"]
         audiences = []
-        for kind in ("bank", "agent"):
+        for agent in (None, new_id()):
+            kind = "bank" if agent is None else "agent"
             cursor = await connection.execute(
-                "INSERT INTO audience (bank, kind) VALUES (%s, %s) RETURNING id", [bank, kind]
+                "INSERT INTO audience (bank, kind, agent) VALUES (%s, %s, %s) RETURNING id",
+                [bank, kind, agent],
             )
             audience = await cursor.fetchone()
             assert audience is not None

@@ -66,8 +66,8 @@ class World:
         """Make an audience."""
         async with self.database.connection() as connection:
             cursor = await connection.execute(
-                "INSERT INTO audience (bank, kind, person) VALUES (%s, %s, %s) RETURNING id",
-                [bank, kind, person],
+                "INSERT INTO audience (bank, kind, person, agent, place) VALUES (%s, %s, %s, %s, %s) RETURNING id",
+                [bank, kind, person, person, new_id() if kind == "place" else None],
             )
             row = await cursor.fetchone()
             assert row is not None

@@ -150,7 +150,8 @@ async def test_facts_that_few_may_see_are_swept_when_their_time_has_come(
     world: World, settings: Settings
 ) -> None:
     [place] = await world.rows(
-        "INSERT INTO audience (bank, kind) VALUES (%s, 'place') RETURNING id", world.bank
+        "INSERT INTO audience (bank, kind, place) VALUES (%s, 'place', gen_random_uuid()) RETURNING id",
+        world.bank,
     )
     await world.keep("d", "one", audience=place["id"])
     age = (clock.now() - AT).total_seconds()

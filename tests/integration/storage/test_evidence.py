@@ -236,7 +236,8 @@ def test_observations_stand_on_what_is_there(
         try:
             world = await World.made(database, str(new_id()))
             [place] = await world.rows(
-                "INSERT INTO audience (bank, kind) VALUES (%s, 'place') RETURNING id", world.bank
+                "INSERT INTO audience (bank, kind, place) VALUES (%s, 'place', gen_random_uuid()) RETURNING id",
+                world.bank,
             )
             life = Life(world, Random(seed), (world.audience, place["id"]))
             await life.keep()

@@ -245,7 +245,10 @@ async def test_a_run_over_scopes_takes_the_facts_that_have_them(
 
 async def test_facts_that_few_may_see_wait_for_a_fuller_batch_or_their_time(world: World) -> None:
     place = (
-        await world.rows("INSERT INTO audience (bank, kind) VALUES (%s, 'place') RETURNING id", world.bank)
+        await world.rows(
+            "INSERT INTO audience (bank, kind, place) VALUES (%s, 'place', gen_random_uuid()) RETURNING id",
+            world.bank,
+        )
     )[0]["id"]
     await world.keep("d", "one", "two", audience=place)
     await world.keep("e", "three", tags=["a"], audience=place)
