@@ -4,8 +4,8 @@
     sheet   samples, expected statements and outcome side by side, and an empty file of grades, for who grades
     grade   the grades as figures
 
-What must come out is listed before anything is asked. See eval/datasets/prompts/README.md (retain) and
-eval/datasets/consolidation/README.md.
+What must come out is listed before anything is asked. See eval/datasets/prompts/README.md (retain),
+eval/datasets/consolidation/README.md and eval/datasets/reflect/README.md.
 """
 
 import argparse
@@ -19,7 +19,15 @@ from memorybank.llm import litellm_client
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.settings import Settings, defaults, stage_model
-from memorybank_eval import cassettes, grading, machine, prompts_consolidation, prompts_retain, report
+from memorybank_eval import (
+    cassettes,
+    grading,
+    machine,
+    prompts_consolidation,
+    prompts_reflect,
+    prompts_retain,
+    report,
+)
 from memorybank_eval.cassettes import NONCE, Player, Recorder
 from memorybank_eval.grading import Graded, Json
 
@@ -58,9 +66,17 @@ class Judged(Protocol):
         ...
 
 
-STAGES: dict[str, Judged] = {"retain": prompts_retain, "consolidation": prompts_consolidation}
+STAGES: dict[str, Judged] = {
+    "retain": prompts_retain,
+    "consolidation": prompts_consolidation,
+    "reflect": prompts_reflect,
+}
 #: Where the results of each stage stand.
-KEPT = {"retain": "prompts.json", "consolidation": "prompts-consolidation.json"}
+KEPT = {
+    "retain": "prompts.json",
+    "consolidation": "prompts-consolidation.json",
+    "reflect": "prompts-reflect.json",
+}
 
 
 def add_command(commands: Any) -> None:

@@ -135,7 +135,7 @@ async def consolidated(
     await _keep(ground, batch.old)
     await _consolidate(ground, ScriptedModel(decide=lambda user: _as_given(batch, user)))
     given = {one.text: one.id for one in batch.observations}
-    known = {row["id"]: given[row["text"]] for row in await _observed(ground)}
+    known = {row["id"]: given[row["text"]] for row in await observed(ground)}
     if set(known.values()) != set(given.values()):
         raise MemoryBankError(f"{batch.id}: its observations cannot stand as they are given")
     await _keep(ground, batch.new)
@@ -182,7 +182,8 @@ def _as_given(batch: Batch, user: str) -> Json:
     }
 
 
-async def _observed(ground: Ground) -> list[Json]:
+async def observed(ground: Ground) -> list[Json]:
+    """Return the observations of a bank."""
     return [row for row in await ground.rows(_FOUND) if row["fact_type"] == FactType.OBSERVATION]
 
 
