@@ -270,7 +270,7 @@ class MemoryBank:
     async def clear_observations_of(self, bank_id: str, memory: UUID, viewer: Viewer) -> int:
         """Delete what was learned from a memory, which stays, and return how many that were; raises NotFound."""
         async with self.revising(bank_id) as (connection, bank):
-            return await clearing.clear_of(connection, bank.id, memory, viewer, clock.now())
+            return await clearing.clear(connection, bank.id, viewer, clock.now(), memory)
 
     # --- documents ---
 

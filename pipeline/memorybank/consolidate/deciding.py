@@ -19,6 +19,7 @@ from memorybank.storage import observations
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.observations import Pending, Shelf
 from memorybank.storage.pool import Database
+from memorybank.storage.queries import Connection
 
 #: Observations shown to a model for each fact, the nearest to it; at least so many in all. Of 200 restatements and 100
 #: changes planted among 2,000 facts the right observation is among 3 in 100 % and 95 %, among 6 in 100 % and 98 %.
@@ -80,12 +81,11 @@ class ByModel:
 
     async def _board(self, shelf: Shelf, facts: Sequence[Pending]) -> Board:
         """Return the facts with what is known near them."""
-        limit = limit_of(shelf.scope, self.config)
         async with self.database.connection() as connection:
             ids = [fact.id for fact in facts]
             most = max(SHOWN_LEAST, SHOWN_EACH * len(ids))
             shown = await observations.candidates(connection, shelf, ids, most)
-            room = None if limit is None else limit - await observations.count(connection, shelf)
+            room = await _room(connection, shelf, self.config)
         return Board(facts, shown, room, bool(self.config.llm_output_language), prompting.system())
 
 
@@ -104,11 +104,16 @@ class ByCounting:
     async def decide(self, shelf: Shelf, facts: Sequence[Pending], *, whole: bool) -> Verdict:
         """Count what is said again."""
         ids = [fact.id for fact in facts]
-        limit = limit_of(shelf.scope, self.config)
         async with self.database.connection() as connection:
             alike = await observations.alike(connection, shelf, ids, extractive.openings(facts))
             older = tuple(one for one in alike if shelf.scope in scopes_of(one.tags, one.scopes))
             cited = [*ids, *(one.id for one in older)]
             shown = await observations.standing_on(connection, shelf, cited)
-            room = None if limit is None else limit - await observations.count(connection, shelf)
+            room = await _room(connection, shelf, self.config)
         return Verdict(extractive.decide(facts, older, shown).within(room), older)
+
+
+async def _room(connection: Connection, shelf: Shelf, config: BankConfig) -> int | None:
+    """Return how many observations a scope can still take, None for any number."""
+    limit = limit_of(shelf.scope, config)
+    return None if limit is None else limit - await observations.count(connection, shelf)

@@ -16,6 +16,7 @@ from memorybank.consolidate.agreement import opposed, related, same
 from memorybank.consolidate.schema import Action, Kind
 from memorybank.errors import ModelMalformed
 from memorybank.storage.observations import Pending, Shown, Twin
+from memorybank.storage.observing import Change, Create
 from memorybank.text.guards import echoes
 
 #: Reasons that lie with the model. Where they are all that its answer comes to, asking again may help.
@@ -47,26 +48,6 @@ class Board:
     room: int | None = None
     translated: bool = False
     prompt: str = ""
-
-
-@dataclass(frozen=True)
-class Create:
-    """A new observation."""
-
-    text: str
-    facts: tuple[UUID, ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Change:
-    """An observation that gets facts, mostly with another text (None: the same); `gone`: those that it takes in."""
-
-    observation: UUID
-    text: str | None
-    facts: tuple[UUID, ...]
-    reason: str = ""
-    gone: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,13 +119,13 @@ class _Table:
         """Return what came out; observations that no longer stand get what was created in their place."""
         for number, action in self.retired:
             self._replace(number, action)
-        return Decision(tuple(self.creates), tuple(self.changes.values()), dict(self.skipped)).within(
-            self.board.room
-        )
+        done = Decision(tuple(self.creates), tuple(self.changes.values()), dict(self.skipped))
+        return done.within(self.board.room)
 
     def _create(self, action: Action) -> None:
         facts = self._facts(action)
-        self.creates.append(Create(self._text(action, *self._said(facts)), self._ids(facts), action.reason))
+        said = self._text(action, *(fact.text for fact in facts))
+        self.creates.append(Create(said, _ids(facts), action.reason))
 
     def _update(self, action: Action) -> None:
         shown, facts = self._shown(action.observation), self._facts(action)
@@ -179,13 +160,16 @@ class _Table:
 
     def _replace(self, number: int, action: Action) -> None:
         """Put into an observation what is said in its place, by the action or by what is created of the same facts."""
-        shown, ids = self.board.shown[number - 1], set(self._ids(self._facts(action)))
-        said, facts = action.text, self._facts(action)
+        shown, said, facts = self.board.shown[number - 1], action.text, self._facts(action)
         if number in self.changes or number in self.heirs:
             self.skipped["conflict"] += 1
             return
         made = next(
-            (one for one in self.creates if ids <= set(one.facts) and self._related(one.text, shown.text)),
+            (
+                one
+                for one in self.creates
+                if set(_ids(facts)) <= set(one.facts) and self._related(one.text, shown.text)
+            ),
             None,
         )
         if made and not said:
@@ -212,7 +196,7 @@ class _Table:
         self.changes[number] = Change(
             shown.id,
             said if is_new else before.text,
-            joined(before.facts, self._ids(facts)),
+            joined(before.facts, _ids(facts)),
             action.reason or before.reason,
             (*before.gone, *gone),
         )
@@ -251,11 +235,9 @@ class _Table:
             raise _Refused("conflict")
         return self.board.shown[number - 1]
 
-    def _said(self, facts: Sequence[Pending]) -> list[str]:
-        return [fact.text for fact in facts]
 
-    def _ids(self, facts: Sequence[Pending]) -> tuple[UUID, ...]:
-        return tuple(fact.id for fact in facts)
+def _ids(facts: Sequence[Pending]) -> tuple[UUID, ...]:
+    return tuple(fact.id for fact in facts)
 
 
 def without_twins(decision: Decision, twins: Sequence[Twin]) -> Decision:

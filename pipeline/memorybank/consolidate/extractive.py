@@ -11,8 +11,9 @@ from datetime import datetime
 from uuid import UUID
 
 from memorybank.consolidate.agreement import WORDS
-from memorybank.consolidate.decision import Change, Create, Decision
+from memorybank.consolidate.decision import Decision
 from memorybank.storage.observations import Pending, Shown
+from memorybank.storage.observing import Change, Create
 from memorybank.text import fold
 from memorybank.text.guards import same_key
 from memorybank.text.traits import split_speaker

@@ -4,7 +4,6 @@ The system part is the same for all banks, so that providers keep it; mission an
 part.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from memorybank import templates, text
 from memorybank.consolidate import schema
 from memorybank.consolidate.decision import Board
+from memorybank.llm import fields
 from memorybank.llm.client import ChatRequest
 from memorybank.settings import BankConfig
 from memorybank.storage.observations import Pending, Shown, Source
@@ -32,8 +32,8 @@ def request(board: Board, config: BankConfig, max_output_tokens: int | None = No
         mission=(config.observations_mission or "").strip(),
         language=" ".join((config.llm_output_language or "").split()),
         room="" if board.room is None else str(max(0, board.room)),
-        new_facts=_lines(map(_fact, board.facts)),
-        observations=_lines(_observations(board.shown, config)),
+        new_facts=fields.rows(map(_fact, board.facts)),
+        observations=fields.rows(_observations(board.shown, config)),
     )
     return ChatRequest(
         stage="consolidation",
@@ -43,13 +43,6 @@ def request(board: Board, config: BankConfig, max_output_tokens: int | None = No
         schema=schema.SCHEMA,
         max_output_tokens=max_output_tokens,
     )
-
-
-def _lines(rows: Iterator[dict[str, Any]]) -> str:
-    """Return rows as JSON, one a line with its number, without what is not known of each."""
-    numbered = ({"id": number} | row for number, row in enumerate(rows, 1))
-    known = ({name: value for name, value in row.items() if value} for row in numbered)
-    return "\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in known)
 
 
 def _fact(fact: Pending) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.consolidate.batching import WINDOW, Lane, batches, first, halves
 from memorybank.consolidate.deciding import Decider, Verdict
-from memorybank.consolidate.decision import USELESS, Change, without_twins
+from memorybank.consolidate.decision import USELESS, without_twins
 from memorybank.consolidate.scopes import scopes_of
 from memorybank.errors import (
     ModelError,
@@ -33,7 +33,7 @@ from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import llm_calls, observations, observing, retains
 from memorybank.storage.observations import Pending, Scope, Shelf, Wait
-from memorybank.storage.observing import Batch, Changed, Decided, New
+from memorybank.storage.observing import Batch, Decided
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 
@@ -212,10 +212,7 @@ class Run:
             async with self.database.connection() as connection:
                 twins = await observations.twins(connection, shelf, np.stack(near), NEAR)
             decision = without_twins(decision, twins)
-        decided = Decided(
-            tuple(New(one.text, one.facts, vectors[one.text]) for one in decision.creates),
-            tuple(_changed(one, vectors) for one in decision.changes),
-        )
+        decided = Decided(decision.creates, decision.changes, vectors)
         passes = {fact.id: len(scopes_of(fact.tags, fact.scopes)) for fact in facts}
         batch = Batch(shelf, tuple(facts), passes, verdict.older)
         async with self.round.writing() as connection:
@@ -282,13 +279,6 @@ class Run:
             "usage": used.counts(),
             "cost": used.cost,
         }
-
-
-def _changed(change: Change, vectors: Mapping[str, np.ndarray]) -> Changed:
-    said = change.text
-    return Changed(
-        change.observation, change.facts, said, vectors[said] if said else None, change.reason, change.gone
-    )
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from memorybank import text
-from memorybank.templates import unescaped
+from memorybank.llm import fields
 from memorybank.text import guards
 
 NAME = "consolidation_decision"
 #: Longest reason that is kept, in characters.
 REASON_CHARS = 200
-#: No call shows more of anything.
-MAX_DIGITS = 4
 
 
 class Kind(StrEnum):
@@ -29,7 +26,6 @@ class Kind(StrEnum):
     KEEP = "keep"
 
 
-_TEXT, _IDS = {"type": "string"}, {"type": "array", "items": {"type": "integer"}}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -39,11 +35,11 @@ SCHEMA: dict[str, Any] = {
                 "type": "object",
                 "properties": {
                     "action": {"type": "string", "enum": [kind.value for kind in Kind]},
-                    "text": _TEXT,
-                    "facts": _IDS,
+                    "text": fields.TEXT,
+                    "facts": fields.IDS,
                     "observation": {"type": "integer"},
-                    "others": _IDS,
-                    "reason": _TEXT,
+                    "others": fields.IDS,
+                    "reason": fields.TEXT,
                 },
                 "required": ["action", "facts"],
             },
@@ -67,8 +63,7 @@ class Action:
 
 def read(value: Mapping[str, Any]) -> list[Action | None]:
     """Return the actions of an answer; None for each that cannot be read."""
-    raw = value.get("actions")
-    return [_action(item) for item in (raw if isinstance(raw, list) else [raw])]
+    return [_action(item) for item in fields.listed(value.get("actions"))]
 
 
 def _action(item: Any) -> Action | None:
@@ -78,26 +73,18 @@ def _action(item: Any) -> Action | None:
         kind = Kind(str(item.get("action", "")).strip().lower())
     except ValueError:
         return None
-    observation = _number(item.get("observation"))
+    observation = fields.number(item.get("observation"))
+    others = (number for number in _numbers(item.get("others")) if number != observation)
     return Action(
         kind,
-        guards.cut(guards.unlooped(_said(item.get("text")))),
+        guards.cut(guards.unlooped(fields.line(item.get("text")))),
         _numbers(item.get("facts")),
         observation,
-        tuple(number for number in _numbers(item.get("others")) if number != observation),
-        _said(item.get("reason"))[:REASON_CHARS],
+        tuple(others),
+        fields.line(item.get("reason"))[:REASON_CHARS],
     )
 
 
-def _said(value: Any) -> str:
-    return unescaped(" ".join(text.normalize(value).split())) if isinstance(value, str) else ""
-
-
 def _numbers(value: Any) -> tuple[int, ...]:
-    numbers = map(_number, value if isinstance(value, list) else [value])
-    return tuple(dict.fromkeys(number for number in numbers if number is not None))
-
-
-def _number(value: Any) -> int | None:
-    digits = str(value).strip()
-    return int(digits) if digits.isdecimal() and digits.isascii() and len(digits) <= MAX_DIGITS else None
+    found = map(fields.number, fields.listed(value))
+    return tuple(dict.fromkeys(number for number in found if number is not None))

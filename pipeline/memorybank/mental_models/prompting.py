@@ -3,7 +3,6 @@
 The system part is the same for all models, so that providers keep it; mission and data stand behind it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from uuid import UUID
 
 from memorybank import templates
 from memorybank.directives.verdict import told
+from memorybank.llm import fields
 from memorybank.llm.client import ChatRequest
 from memorybank.mental_models import schema
 from memorybank.sections import Document, rendered
@@ -49,7 +49,7 @@ class Frame:
 def whole(model: Model, evidence: Evidence, frame: Frame) -> ChatRequest:
     """Return the call that asks for the whole document."""
     prompt = templates.load("mental_models", "full").render(
-        **_about(model, frame), facts=_lines(evidence.shown), chunks=list(evidence.chunks)
+        **_about(model, frame), facts=fields.rows(map(_line, evidence.shown)), chunks=list(evidence.chunks)
     )
     return _request(prompt, schema.NAME, schema.FULL, frame.max_output_tokens)
 
@@ -65,8 +65,8 @@ def change(model: Model, evidence: Evidence, known: int, frame: Frame) -> ChatRe
     """Return the call that asks what becomes of the document; the first `known` memories are its sources."""
     prompt = templates.load("mental_models", "delta").render(
         **_about(model, frame),
-        facts=_lines(evidence.shown[:known]),
-        new_facts=_lines(evidence.shown[known:], known),
+        facts=fields.rows(map(_line, evidence.shown[:known])),
+        new_facts=fields.rows(map(_line, evidence.shown[known:]), known),
         chunks=list(evidence.chunks),
         document="\n".join(_sections(model.document, evidence.ids)),
     )
@@ -82,7 +82,7 @@ def structure(
 ) -> ChatRequest:
     """Return the call that asks for what a document says in another shape."""
     prompt = templates.load("reflect", "structure").render(
-        facts=_lines(evidence.shown), draft=rendered(document), question=model.source_query
+        facts=fields.rows(map(_line, evidence.shown)), draft=rendered(document), question=model.source_query
     )
     return _request(prompt, STRUCTURED, dict(asked), max_output_tokens)
 
@@ -110,27 +110,21 @@ def _request(
     )
 
 
-def _lines(shown: Sequence[Shown], before: int = 0) -> str:
-    """Return memories as JSON, one a line with its number, without what is not known of each."""
-    return "\n".join(_json({"id": number} | _line(one)) for number, one in enumerate(shown, before + 1))
-
-
 def _line(one: Shown) -> dict[str, Any]:
-    line = {
+    return {
         "text": cut(one.text, SHOWN_CHARS),
         "kind": one.fact_type if one.fact_type == "observation" else "",
         "said": _day(one.mentioned_at),
         "happened": "/".join(dict.fromkeys(filter(None, map(_day, (one.occurred_start, one.occurred_end))))),
         "context": one.context,
     }
-    return {name: value for name, value in line.items() if value}
 
 
 def _sections(document: Document, ids: Sequence[UUID], name: str = "section") -> list[str]:
     """Return sections as JSON, their sources by number."""
     numbers = {id_: number for number, id_ in enumerate(ids, 1)}
     return [
-        _json(
+        fields.compact(
             {
                 name: section.name,
                 "statements": [
@@ -141,10 +135,6 @@ def _sections(document: Document, ids: Sequence[UUID], name: str = "section") ->
         )
         for section in document
     ]
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _day(at: datetime | None) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from memorybank import text
+from memorybank.llm import fields
+from memorybank.llm.fields import IDS, TEXT
 from memorybank.sections import Section, Statement
-from memorybank.templates import unescaped
 from memorybank.text import guards
 
 NAME = "mental_model_document"
@@ -20,8 +21,6 @@ NAME = "mental_model_document"
 NAME_CHARS = 120
 #: The section of statements that come without one.
 UNNAMED = "Summary"
-#: No call shows more of anything.
-MAX_DIGITS = 4
 
 
 class Op(StrEnum):
@@ -34,10 +33,9 @@ class Op(StrEnum):
     ADD = "add"
 
 
-_TEXT, _IDS = {"type": "string"}, {"type": "array", "items": {"type": "integer"}}
 _STATEMENTS = {
     "type": "array",
-    "items": {"type": "object", "properties": {"text": _TEXT, "facts": _IDS}, "required": ["text", "facts"]},
+    "items": {"type": "object", "properties": {"text": TEXT, "facts": IDS}, "required": ["text", "facts"]},
 }
 
 
@@ -46,14 +44,14 @@ def _list_of(name: str, item: dict[str, Any], required: Sequence[str]) -> dict[s
     return {"type": "object", "properties": {name: listed}, "required": [name]}
 
 
-FULL = _list_of("sections", {"name": _TEXT, "statements": _STATEMENTS}, ("name", "statements"))
+FULL = _list_of("sections", {"name": TEXT, "statements": _STATEMENTS}, ("name", "statements"))
 DELTA = _list_of(
     "operations",
     {
         "op": {"type": "string", "enum": [op.value for op in Op]},
-        "section": _TEXT,
+        "section": TEXT,
         "statements": _STATEMENTS,
-        "facts": _IDS,
+        "facts": IDS,
     },
     ("op", "section"),
 )
@@ -113,11 +111,8 @@ class Reader:
     def sources(self, value: Any) -> tuple[UUID, ...]:
         """Return the memories of numbers; a number that was not shown is dropped."""
         found = []
-        for item in value if isinstance(value, list) else [value]:
-            digits = str(item).strip()
-            number = (
-                int(digits) if digits.isdecimal() and digits.isascii() and len(digits) <= MAX_DIGITS else 0
-            )
+        for item in fields.listed(value):
+            number = fields.number(item) or 0
             if 1 <= number <= len(self.shown):
                 found.append(self.shown[number - 1])
             elif item is not None:
@@ -161,7 +156,4 @@ def _items(value: Any, *, every: bool = False) -> list[Any]:
 
 def _said(value: Any) -> str:
     """Return a text as one line, without the mark of a list."""
-    if not isinstance(value, str):
-        return ""
-    line = unescaped(" ".join(text.normalize(value).split())).removeprefix("- ")
-    return guards.cut(guards.unlooped(line))
+    return guards.cut(guards.unlooped(fields.line(value).removeprefix("- ")))

@@ -13,7 +13,6 @@ import numpy as np
 from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.errors import Conflict
-from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.llm.passages import passage_vectors
 from memorybank.model import Bank
@@ -23,10 +22,9 @@ from memorybank.retain.screening import Screen
 from memorybank.retain.writing import semantic_links
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import consolidations, curation, entities, links, mentions, models, units
-from memorybank.storage.curation import Stored
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.units import Indexed
+from memorybank.storage.units import indexed
 
 #: Times that an edit is planned anew because others were quicker: each time one of them is done.
 ATTEMPTS = 30
@@ -105,19 +103,7 @@ class _Writing:
         if self.plan.afresh:
             near = await semantic_links(*place, self.model, [(fact.id, fact.fact_type)], vectors)
             await links.add(connection, self.bank, near)
-        found = [_indexed(fact)]
+        address = (fact.document_number, fact.position, fact.fact_type)
+        found = [indexed(fact.text, fact.mentioned_at, address)]
         await units.add_postings(*place, found)
         await units.add_vectors(*place, self.model, found, vectors)
-
-
-def _indexed(fact: Stored) -> Indexed:
-    """Return what a fact is found by."""
-    said = fact.text
-    return Indexed(
-        fact.document_number,
-        fact.position,
-        fact.fact_type,
-        text_hash(said),
-        index_terms(said),
-        form_of(said, fact.mentioned_at),
-    )

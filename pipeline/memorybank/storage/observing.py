@@ -14,12 +14,11 @@ from uuid import UUID
 import numpy as np
 
 from memorybank.ids import new_id
-from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.model import FactType
 from memorybank.storage import history, mentions, units
 from memorybank.storage.observations import Pending, Shelf
 from memorybank.storage.queries import Connection, execute, fetch_all
-from memorybank.storage.units import Indexed
+from memorybank.storage.units import indexed
 
 #: Earlier states that are kept of an observation, as the wire has it.
 VERSIONS = 50
@@ -28,25 +27,23 @@ FACT_CHANGED, OBSERVATION_GONE = "fact_changed", "observation_gone"
 
 
 @dataclass(frozen=True)
-class New:
-    """An observation to be made of facts of the batch; `vector` (d,) is that of its text."""
+class Create:
+    """An observation to be made of facts of the batch."""
 
     text: str
     facts: tuple[UUID, ...]
-    vector: np.ndarray
+    reason: str = ""
 
 
 @dataclass(frozen=True)
-class Changed:
-    """An observation that facts of the batch join, and the observations that it takes in with theirs.
-
-    `text` and `vector` are None where it says what it said.
+class Change:
+    """An observation that facts of the batch join, mostly with another text (None: the same); `gone`: those that it
+    takes in with their facts.
     """
 
     observation: UUID
+    text: str | None
     facts: tuple[UUID, ...]
-    text: str | None = None
-    vector: np.ndarray | None = None
     reason: str = ""
     gone: tuple[UUID, ...] = ()
 
@@ -66,10 +63,11 @@ class Batch:
 
 @dataclass(frozen=True)
 class Decided:
-    """What is to be done."""
+    """What is to be done; `vectors`: (d,) of each text."""
 
-    creates: tuple[New, ...] = ()
-    changes: tuple[Changed, ...] = ()
+    creates: Sequence[Create] = ()
+    changes: Sequence[Change] = ()
+    vectors: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ async def apply(
     connection: Connection, operation: UUID, batch: Batch, decided: Decided, now: datetime
 ) -> Applied:
     """Write a decision and mark the facts of its batch; inside `Round.writing()`."""
-    work = _Writing(connection, batch.shelf, now)
+    work = _Writing(connection, batch.shelf, now, decided.vectors)
     live = await work.live(batch.facts, batch.older)
     standing = await work.standing(decided.changes)
     creates = [(one, _refused(one.facts, live)) for one in decided.creates]
@@ -127,7 +125,7 @@ def _refused(facts: Sequence[UUID], live: set[UUID]) -> str | None:
     return None if live.issuperset(facts) else FACT_CHANGED
 
 
-def _about(change: Changed) -> tuple[UUID, ...]:
+def _about(change: Change) -> tuple[UUID, ...]:
     """Return the observations that a change is about."""
     return (change.observation, *change.gone)
 
@@ -139,6 +137,7 @@ class _Writing:
     connection: Connection
     shelf: Shelf
     now: datetime
+    vectors: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     async def live(self, facts: Sequence[Pending], older: Sequence[Pending] = ()) -> set[UUID]:
         """Lock the facts that still wait, or are older, as they were read.
@@ -157,25 +156,21 @@ class _Writing:
         rows = await self._rows("live", **read)
         return {row["id"] for row in rows}
 
-    async def standing(self, changes: Sequence[Changed]) -> set[UUID]:
+    async def standing(self, changes: Sequence[Change]) -> set[UUID]:
         """Lock the observations that changes are about, and return those that still stand."""
         ids = [id_ for change in changes for id_ in _about(change)]
         return {row["id"] for row in await self._rows("standing", ids=ids)} if ids else set()
 
-    async def change(self, changes: Sequence[Changed]) -> None:
+    async def change(self, changes: Sequence[Change]) -> None:
         """Let observations say what they shall, on what they stand on now, and delete those that they take in."""
         if not changes:
             return
-        said = {
-            one.observation: (one.text, one.vector)
-            for one in changes
-            if one.text is not None and one.vector is not None
-        }
+        said = {one.observation: one.text for one in changes if one.text is not None}
         if said:
             reasons = [one.reason for one in changes if one.observation in said]
             await self._do("keep_versions", ids=list(said), reasons=reasons)
             await self._do("trim_versions", ids=list(said), kept=VERSIONS)
-            await self._do("say", ids=list(said), texts=[text for text, _ in said.values()])
+            await self._do("say", ids=list(said), texts=list(said.values()))
             await units.unindex(self.connection, self.shelf.bank, list(said))
         pairs = [(change.observation, gone) for change in changes for gone in change.gone]
         if pairs:
@@ -186,14 +181,14 @@ class _Writing:
         await self._stand((change.observation, change.facts) for change in changes)
         await self._index(said)
 
-    async def create(self, creates: Sequence[New]) -> int:
+    async def create(self, creates: Sequence[Create]) -> int:
         """Store new observations, and return how many."""
         if not creates:
             return 0
         made = {new_id(): create for create in creates}
         await self._do("create", ids=list(made), texts=[create.text for create in creates])
         await self._stand((id_, create.facts) for id_, create in made.items())
-        await self._index({id_: (create.text, create.vector) for id_, create in made.items()})
+        await self._index({id_: create.text for id_, create in made.items()})
         return len(made)
 
     async def mark(self, operation: UUID, done: set[UUID], passes: Mapping[UUID, int]) -> None:
@@ -215,16 +210,20 @@ class _Writing:
         for step in ("weigh", "unname", "name"):
             await self._do(step, ids=[observation for observation, _ in pairs])
 
-    async def _index(self, said: Mapping[UUID, tuple[str, np.ndarray]]) -> None:
+    async def _index(self, said: Mapping[UUID, str]) -> None:
         """Store the search rows of observations."""
         if not said:
             return
         rows = await self._rows("addresses", ids=list(said))
-        found = [_indexed(row["document"], said[row["id"]][0], row["mentioned_at"]) for row in rows]
-        vectors = np.stack([said[row["id"]][1] for row in rows])
-        shelf = self.shelf
-        await units.add_postings(self.connection, shelf.bank, shelf.audience, found)
-        await units.add_vectors(self.connection, shelf.bank, shelf.audience, shelf.model, found, vectors)
+        kind, texts = FactType.OBSERVATION, [said[row["id"]] for row in rows]
+        found = [
+            indexed(text, row["mentioned_at"], (row["document"], 0, kind))
+            for row, text in zip(rows, texts, strict=True)
+        ]
+        place = (self.connection, self.shelf.bank, self.shelf.audience)
+        await units.add_postings(*place, found)
+        vectors = np.stack([self.vectors[text] for text in texts])
+        await units.add_vectors(*place, self.shelf.model, found, vectors)
 
     async def _do(self, name: str, **parameters: Any) -> None:
         await execute(self.connection, f"observing.{name}", self._given(parameters))
@@ -235,9 +234,3 @@ class _Writing:
     def _given(self, parameters: dict[str, Any]) -> dict[str, Any]:
         shelf = {**vars(self.shelf), "scope": list(self.shelf.scope)}
         return {**shelf, "now": self.now, **parameters}
-
-
-def _indexed(document: int, text: str, said_at: datetime | None) -> Indexed:
-    """Return what an observation is found by."""
-    kind = FactType.OBSERVATION
-    return Indexed(document, 0, kind, text_hash(text), index_terms(text), form_of(text, said_at))

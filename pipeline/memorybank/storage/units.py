@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from psycopg.types.json import Jsonb
 
+from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.storage import copying, packed
 from memorybank.storage.found import TYPE_BITS
 from memorybank.storage.queries import Connection, execute, fetch_all, load
@@ -46,6 +47,11 @@ class Indexed:
     text_hash: bytes
     terms: Mapping[int, int]
     form: Form
+
+
+def indexed(said: str, at: datetime | None, address: tuple[int, int, str]) -> Indexed:
+    """Return what a text that was said at a time is found by; `address`: document, position and type of the unit."""
+    return Indexed(*address, text_hash(said), index_terms(said), form_of(said, at))
 
 
 @dataclass(frozen=True)

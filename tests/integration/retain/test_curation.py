@@ -281,7 +281,7 @@ async def test_what_only_an_observation_names_goes_with_it(kept: World, whole: b
         if whole:
             deleted = await clearing.clear(connection, kept.bank.id, Viewer.operator(), AT)
         else:
-            deleted = await clearing.clear_of(connection, kept.bank.id, graz, Viewer.operator(), AT)
+            deleted = await clearing.clear(connection, kept.bank.id, Viewer.operator(), AT, graz)
     assert deleted == 1 and await kept.entity_names() == ["Ana", "Ben"]
 
 

@@ -15,7 +15,7 @@ from memorybank.storage import banks, chunks, documents, mentions, models, obser
 from memorybank.storage.chunks import About, NewChunk
 from memorybank.storage.documents import NewDocument
 from memorybank.storage.observations import Pending, Scope, Shelf, Wait
-from memorybank.storage.observing import Applied, Batch, Changed, Decided, New
+from memorybank.storage.observing import Applied, Batch, Change, Create, Decided
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import NewUnit
@@ -125,6 +125,8 @@ class World:
         self, facts: Sequence[Pending], decided: Decided, scope: Scope | None = None
     ) -> Applied:
         """Apply what was decided on facts of one audience."""
+        texts = [one.text for one in (*decided.creates, *decided.changes) if one.text]
+        decided = replace(decided, vectors={text: vector(text) for text in texts})
         shelf = self.shelf(*(facts[0].tags if scope is None else scope), audience=facts[0].audience)
         passes = {fact.id: PASSES[fact.scopes](fact.tags) for fact in facts}
         async with self.database.transaction() as connection:
@@ -162,13 +164,12 @@ class World:
             await documents.delete(connection, self.bank, name, OPERATOR)
 
 
-def creating(text: str, *facts: UUID) -> New:
-    return New(text, facts, vector(text))
+def creating(text: str, *facts: UUID) -> Create:
+    return Create(text, facts)
 
 
-def changing(observation: UUID, *facts: UUID, text: str | None = None, gone: Sequence[UUID] = ()) -> Changed:
-    made = Changed(observation, facts, gone=tuple(gone))
-    return replace(made, text=text, vector=vector(text), reason="newer") if text else made
+def changing(observation: UUID, *facts: UUID, text: str | None = None, gone: Sequence[UUID] = ()) -> Change:
+    return Change(observation, text, facts, "newer" if text else "", tuple(gone))
 
 
 async def broken(connection: Connection, bank: int) -> list[str]:

@@ -17,13 +17,11 @@ from observation_world import AT, OPERATOR, World, broken, changing, creating, v
 
 from memorybank.errors import NotFound
 from memorybank.ids import new_id
-from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.settings import Settings
 from memorybank.storage import clearing, documents, forget, observing, units
 from memorybank.storage.observations import Pending, Scope
-from memorybank.storage.observing import Changed, Decided
+from memorybank.storage.observing import Change, Decided
 from memorybank.storage.pool import Database
-from memorybank.storage.units import Indexed
 
 TAGS = [(), ("a",), ("b",), ("a", "b"), ("a", "b", "c")]
 #: What must hold too, where every decision says something of each of its facts.
@@ -98,10 +96,7 @@ class Life:
             await self.world.change("status = 'active'", fact)
             [row] = await self.world.rows("SELECT * FROM memory_unit WHERE id = %s", fact)
             said = row["text"]
-            found = Indexed(
-                row["document_number"], row["position"], row["fact_type"], text_hash(said),
-                index_terms(said), form_of(said, None),
-            )  # fmt: skip
+            found = units.indexed(said, None, (row["document_number"], row["position"], row["fact_type"]))
             async with self.world.database.transaction() as connection:
                 place = (connection, self.world.bank, row["audience_id"])
                 await units.add_postings(*place, [found])
@@ -139,7 +134,7 @@ class Life:
         fact = await self.any("id", "fact_type <> 'observation'")
         if fact:
             async with self.world.database.transaction() as connection:
-                await clearing.clear_of(connection, self.world.bank, fact, OPERATOR, AT)
+                await clearing.clear(connection, self.world.bank, OPERATOR, AT, fact)
             assert await self.world.rows("SELECT 1 FROM observation_source WHERE source = %s", fact) == []
 
     async def fail(self) -> None:
@@ -186,7 +181,7 @@ class Life:
         )
         standing = [row["id"] for row in rows]
         self.dice.shuffle(standing)
-        changes: list[Changed] = []
+        changes: list[Change] = []
         creates = []
         for fact in facts:
             doing = self.dice.random()
@@ -263,7 +258,7 @@ class Bystander(Life):
         if fact:
             async with self.world.database.transaction() as connection:
                 with suppress(NotFound):
-                    await clearing.clear_of(connection, self.world.bank, fact, OPERATOR, AT)
+                    await clearing.clear(connection, self.world.bank, OPERATOR, AT, fact)
 
 
 async def test_nobody_waits_in_a_circle(database: Database) -> None:

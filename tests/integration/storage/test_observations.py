@@ -345,10 +345,10 @@ async def test_clearing_what_stands_on_one_fact_leaves_the_rest(world: World) ->
     await world.observe("of one", facts[2:])
     async with world.database.transaction() as connection:
         with pytest.raises(NotFound):
-            await clearing.clear_of(connection, world.bank, facts[0], NOBODY, AT)
+            await clearing.clear(connection, world.bank, NOBODY, AT, facts[0])
         with pytest.raises(NotFound):
-            await clearing.clear_of(connection, world.bank, new_id(), OPERATOR, AT)
-        assert await clearing.clear_of(connection, world.bank, facts[0], OPERATOR, AT) == 1
+            await clearing.clear(connection, world.bank, OPERATOR, AT, new_id())
+        assert await clearing.clear(connection, world.bank, OPERATOR, AT, facts[0]) == 1
     assert [fact.id for fact in await world.pending()] == facts[:2]
 
 

@@ -4,8 +4,9 @@ import pytest
 from observation_samples import fact, shown, source, uuid
 
 from memorybank.consolidate import extractive
-from memorybank.consolidate.decision import Change, Create, Decision
+from memorybank.consolidate.decision import Decision
 from memorybank.storage.observations import Pending, Shown
+from memorybank.storage.observing import Change, Create
 
 
 def made(*facts: Pending, older: tuple[Pending, ...] = (), stands: tuple[Shown, ...] = ()) -> Decision:

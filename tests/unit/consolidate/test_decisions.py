@@ -8,14 +8,13 @@ from observation_samples import fact, shown, uuid
 
 from memorybank.consolidate.decision import (
     Board,
-    Change,
-    Create,
     Decision,
     decide,
     without_twins,
 )
 from memorybank.errors import ModelMalformed
 from memorybank.storage.observations import Twin
+from memorybank.storage.observing import Change, Create
 from memorybank.text.guards import MAX_FACT_CHARS
 
 FACTS = (

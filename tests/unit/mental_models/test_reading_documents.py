@@ -5,7 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from memorybank.mental_models.schema import MAX_DIGITS, NAME_CHARS, Reader, key, named
+from memorybank.llm.fields import MAX_DIGITS
+from memorybank.mental_models.schema import NAME_CHARS, Reader, key, named
 from memorybank.sections import rendered
 
 IDS = [UUID(int=number) for number in range(1, 4)]

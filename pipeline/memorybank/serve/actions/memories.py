@@ -9,6 +9,7 @@ from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
 from memorybank.model import FactType, UnitStatus, chunk_id
+from memorybank.serve.actions.observations import cited
 from memorybank.serve.actions.translate import (
     STATES,
     edit,
@@ -121,10 +122,7 @@ def _evidence(sources: list[Row]) -> dict[str, Any]:
     """Return the fields of an observation that say what it stands on."""
     stated = [
         SourceMemory(
-            id=str(source["id"]),
-            text=source["text"],
-            type=source["fact_type"],
-            context=source["context"],
+            **cited(source),
             occurred_start=stamp(source["occurred_start"]),
             mentioned_at=stamp(source["mentioned_at"]),
         )

@@ -93,8 +93,8 @@ async def get_observation_history(
 def _entry(version: Row, sources: list[Row]) -> HistoryEntry:
     """Return a change: what was said before it, and on what the observation stood after it."""
     number: int = version["version"]
-    cited = [source for source in sources if source["version"] <= number]
-    new: list[UUID] = [source["id"] for source in cited if source["version"] == number]
+    standing = [source for source in sources if source["version"] <= number]
+    new: list[UUID] = [source["id"] for source in standing if source["version"] == number]
     return HistoryEntry(
         previous_text=version["text"],
         previous_tags=version["tags"],
@@ -104,15 +104,11 @@ def _entry(version: Row, sources: list[Row]) -> HistoryEntry:
         changed_at=version["changed_at"].isoformat(),
         reason=version["reason"] or None,
         new_source_memory_ids=[str(id_) for id_ in new],
-        source_facts=[_fact(source, source["id"] in new) for source in cited],
+        source_facts=[HistoryFact(**cited(one), is_new=one["id"] in new) for one in standing],
     )
 
 
-def _fact(source: Row, is_new: bool) -> HistoryFact:
-    return HistoryFact(
-        id=str(source["id"]),
-        text=source["text"],
-        type=source["fact_type"],
-        context=source["context"],
-        is_new=is_new,
-    )
+def cited(source: Row) -> dict[str, str]:
+    """Return what is told of every fact that an observation stands on."""
+    told = {name: source[name] for name in ("text", "context")}
+    return {"id": str(source["id"]), "type": source["fact_type"], **told}

@@ -43,14 +43,26 @@ class ObservationScopesResponse(WireResponse):
     scopes: list[ObservationScope]
 
 
-class HistoryFact(WireResponse):
-    """A fact that an observation stood on after a change; `is_new`: since that change."""
+class CitedFact(WireResponse):
+    """A fact that an observation stands on."""
 
     id: str
     text: str
     type: str
     context: str
+
+
+class HistoryFact(CitedFact):
+    """One on which it stood after a change; `is_new`: since that change."""
+
     is_new: bool
+
+
+class SourceMemory(CitedFact):
+    """One on which it stands."""
+
+    occurred_start: str | None = None
+    mentioned_at: str | None = None
 
 
 class HistoryEntry(WireResponse):
@@ -69,14 +81,3 @@ class HistoryEntry(WireResponse):
 
 class ObservationHistory(RootModel[list[HistoryEntry]]):
     """The changes of an observation, the newest first."""
-
-
-class SourceMemory(WireResponse):
-    """A fact that an observation stands on."""
-
-    id: str
-    text: str
-    type: str
-    context: str
-    occurred_start: str | None = None
-    mentioned_at: str | None = None
