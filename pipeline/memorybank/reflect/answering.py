@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memorybank import templates
-from memorybank.errors import ModelError
+from memorybank.errors import BadRequest, ModelError
 from memorybank.llm.client import ChatRequest, LanguageModel, Message
 from memorybank.llm.conforming import conforming
 from memorybank.llm.retry import OverLong
@@ -28,18 +28,23 @@ class Answering:
     model: LanguageModel
 
     async def final(self, scope: str = "final", turns: tuple[Message, ...] = ()) -> Answer:
-        """Answer from what was shown, as much of it as the model takes; raises the ModelError of the last attempt."""
+        """Answer from what was shown, as much of it as the model takes.
+
+        Raises BadRequest where the question leaves no room, and the ModelError of the last attempt.
+        """
         bare = size(prompting.final(self.run, Page(), turns))
         room = self.run.settings.reflect.max_context_tokens - bare
-        for left in range(HALVED, -1, -1):
+        if room < 0:
+            raise BadRequest("question and context are longer than a prompt may be", loc=("body", "query"))
+        for _ in range(HALVED):
             request = prompting.final(self.run, self.run.notebook.within(room), turns)
             try:
                 return Answer(await self._write(scope, request))
             except OverLong:
-                if not left:
-                    raise
                 room = min(room, size(request) - bare) // 2
-        raise AssertionError("unreachable")
+        return Answer(
+            await self._write(scope, prompting.final(self.run, self.run.notebook.within(room), turns))
+        )
 
     async def fitted(self, answer: Answer) -> Answer:
         """Return an answer within its tokens: one that is too long is written anew once, else cut."""
@@ -62,7 +67,7 @@ class Answering:
         facts = "\n".join(note.line for note in self.run.notes(answer.numbers))
         request = prompting.structure(self.run, facts, answer.plain)
         spending = self.run.spending
-        spending.about("structured", request)
+        spending.about("structured", size(request))
         try:
             made = await structured(self.model, request, conforming(schema), spending.budget(), spending)
         except ModelError as error:
@@ -71,6 +76,6 @@ class Answering:
 
     async def _write(self, scope: str, request: ChatRequest) -> str:
         spending = self.run.spending
-        spending.about(scope, request)
+        spending.about(scope, size(request))
         reply = await written(self.model, request, spending.budget(), spending)
         return templates.unescaped(reply.content)

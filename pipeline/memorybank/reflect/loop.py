@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memorybank import templates
 from memorybank.errors import ModelFormatUnsupported, ModelMalformed, ModelTruncated
@@ -21,6 +21,7 @@ from memorybank.reflect.notebook import Page
 from memorybank.reflect.run import Run, size
 from memorybank.reflect.searching import Looked, Searcher
 from memorybank.reflect.tools import DONE, Call
+from memorybank.text import cut_to_tokens
 
 T = TypeVar("T")
 
@@ -32,6 +33,8 @@ MOST_CALLS = 8
 STEP_ATTEMPTS = 2
 #: Calls kept back for what follows the loop: the answer itself, and what checks or shapes it.
 KEPT_BACK = 2
+#: Tokens of an argument as it stands in the conversation.
+SENT_TOKENS = 100
 REASON = "the first look"
 
 
@@ -58,10 +61,12 @@ class Loop:
             return None
         for iteration in range(1, self.run.iterations):
             request = self._request()
-            if not self._affords(request):
+            tokens = size(request)
+            if not self._affords(tokens):
                 return None
+            self.run.spending.about(f"agent_{iteration}", tokens)
             try:
-                text, calls = await self._ask(request, iteration)
+                text, calls = await self._ask(request)
             except ModelFormatUnsupported:
                 if not self.native:
                     raise
@@ -79,12 +84,14 @@ class Loop:
     async def _look_first(self) -> None:
         """Make the searches that any question needs; what nothing is found by is not offered either."""
         asked = {"reason": REASON, "query": self.run.query.query}
-        calls = [Call(f"first_{name}", name, asked | more) for name, more in self._first().items()]
+        first = self._first()
+        # Some providers take ids of nine letters and digits alone.
+        calls = [Call(f"first{at:04d}", name, asked | first[name]) for at, name in enumerate(first)]
         looked = await together([self.searcher.look(call, first=True) for call in calls])
         found = [one for one in looked if one.facts or one.models]
         told = [(one.call, self.searcher.told(one, 0)) for one in looked]
         kept = {one.call.tool for one in found}
-        self.names = [name for name in self._first() if name in kept] + ["expand", DONE]
+        self.names = [name for name in first if name in kept] + ["expand", DONE]
         self.evidence = self.run.notebook.within(self.run.settings.reflect.max_context_tokens)
         if kept and self.native:
             self._note("", [(call, text) for call, text in told if call.tool in kept])
@@ -112,16 +119,14 @@ class Loop:
         self.evidence = self.run.notebook.within(self.run.settings.reflect.max_context_tokens)
         self.messages.clear()
 
-    def _affords(self, request: ChatRequest) -> bool:
+    def _affords(self, tokens: int) -> bool:
         """Return whether one step more leaves room, in the context and in what may be spent, for the answer."""
-        tokens = size(request)
         fits = tokens <= self.run.settings.reflect.max_context_tokens
         return fits and self.run.spending.affords(2 * tokens, 1 + KEPT_BACK)
 
-    async def _ask(self, request: ChatRequest, iteration: int) -> tuple[str, list[Call]]:
+    async def _ask(self, request: ChatRequest) -> tuple[str, list[Call]]:
         """Return what the model says and the calls it makes."""
         spending = self.run.spending
-        spending.about(f"agent_{iteration}", request)
         budget = spending.budget(STEP_ATTEMPTS)
         if self.native:
             reply = await written(self.model, request, budget, spending)
@@ -165,8 +170,14 @@ def _ended(calls: Sequence[Call]) -> Answer | None:
 
 
 def _as_sent(call: Call) -> dict[str, object]:
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    # The question of the first searches stands there already, and may be long.
+    given = {name: _short(value) for name, value in call.arguments.items()}
+    arguments = json.dumps(given, ensure_ascii=False)
     return {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": arguments}}
+
+
+def _short(value: Any) -> Any:
+    return cut_to_tokens(value, SENT_TOKENS) if isinstance(value, str) else value
 
 
 async def together(work: Sequence[Awaitable[T]]) -> list[T]:

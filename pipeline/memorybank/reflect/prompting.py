@@ -67,6 +67,7 @@ def identity(run: Run) -> str:
     """Return who answers, how, and under which directives."""
     config = run.config
     said = templates.load("reflect", "identity").render(
+        today=run.today.isoformat(),
         name=" ".join(run.bank.narrator.split()),
         mission=(config.reflect_mission or "").strip(),
         disposition=disposition.in_words(config),

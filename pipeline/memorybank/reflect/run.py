@@ -3,9 +3,10 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 
-from memorybank import templates
+from memorybank import clock, templates
 from memorybank.audience import Viewer
 from memorybank.llm.client import ChatRequest
 from memorybank.llm.ledger import MemoryLedger
@@ -40,9 +41,9 @@ class Spending(MemoryLedger):
         self.tokens += max(call.usage.total_tokens, self.expected)
         await super().record(call)
 
-    def about(self, scope: str, request: ChatRequest | None = None) -> None:
+    def about(self, scope: str, expected: int = 0) -> None:
         """Say what the next attempts are for."""
-        self.scope, self.expected = scope, size(request) if request else 0
+        self.scope, self.expected = scope, expected
 
     def affords(self, tokens: int, calls: int) -> bool:
         """Return whether so many tokens and calls more are within the limits."""
@@ -70,6 +71,7 @@ class Run:
     watch: Watch | None = None
     notebook: Notebook = field(default_factory=Notebook)
     nonce: str = field(default_factory=templates.fresh_nonce)
+    today: date = field(default_factory=lambda: clock.now().date())
     steps: list[Step] = field(default_factory=list)
 
     @property

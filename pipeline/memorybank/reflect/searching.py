@@ -115,20 +115,19 @@ class Searcher:
         async with self.database.connection() as connection:
             waiting = await reflecting.waiting(connection, self.run.bank.id, self.run.viewer, STALE)
         freshness = "up_to_date" if not waiting else "slightly_stale" if waiting < STALE else "stale"
-        return Looked(call, facts=[*found, *await self._behind(found)], freshness=freshness)
+        sources = await self._behind(found, self.run.config.reflect_source_facts_max_tokens)
+        return Looked(call, facts=[*found, *sources], freshness=freshness)
 
-    async def _behind(self, found: Sequence[Hit]) -> list[Hit]:
-        """Return the facts that observations stand on, as far as the bank wants them shown."""
-        left = self.run.config.reflect_source_facts_max_tokens
-        sources: list[Hit] = []
-        for fact in await self._facts(
-            [id_ for one in found for id_ in one.source_fact_ids] if left > 0 else []
-        ):
-            left -= self.run.notebook.cost(fact)
-            if left < 0:
+    async def _behind(self, observations: Sequence[Hit], max_tokens: int) -> list[Hit]:
+        """Return the facts that observations stand on, the first ones that so many tokens have room for."""
+        wanted = [id_ for one in observations for id_ in one.source_fact_ids] if max_tokens > 0 else []
+        fitting: list[Hit] = []
+        for fact in await self._facts(wanted):
+            max_tokens -= self.run.notebook.cost(fact)
+            if max_tokens < 0:
                 break
-            sources.append(fact)
-        return sources
+            fitting.append(fact)
+        return fitting
 
     async def _recall(self, call: Call) -> Looked:
         config = self.run.config
@@ -164,20 +163,10 @@ class Searcher:
         steps = DOCUMENT_STEPS if call.text("depth") == "document" else 0
         told = [fact.id for fact in facts if fact.fact_type is not FactType.OBSERVATION]
         concluded = [fact for fact in facts if fact.fact_type is FactType.OBSERVATION]
-        sources = await self._facts([id_ for fact in concluded for id_ in fact.source_fact_ids])
+        sources = await self._behind(concluded, EXPANDED_TOKENS)
         texts = [one for fact in concluded for one in await self._versions(fact.id)]
         texts += await self._texts([*told, *(fact.id for fact in sources)], steps)
-        return Looked(call, facts=self._fitting(sources), texts=texts, text_tokens=EXPANDED_TOKENS)
-
-    def _fitting(self, facts: Sequence[Hit]) -> list[Hit]:
-        """Return the first facts that looking behind others has room for."""
-        left, fitting = EXPANDED_TOKENS, []
-        for fact in facts:
-            left -= self.run.notebook.cost(fact)
-            if left < 0:
-                break
-            fitting.append(fact)
-        return fitting
+        return Looked(call, facts=sources, texts=texts, text_tokens=EXPANDED_TOKENS)
 
     async def _versions(self, observation: UUID) -> list[Text]:
         async with self.database.connection() as connection:
@@ -216,7 +205,8 @@ def _step(looked: Looked, page: Page, iteration: int) -> Step:
         "error": looked.problem,
     }
     return Step(
-        tool=looked.call.tool,
+        # A name that is none is the model's own words, which may leave no more than its answer does.
+        tool=looked.call.tool if looked.call.tool in tools.NAMES else tools.UNKNOWN,
         input=looked.call.arguments,
         output={name: value for name, value in output.items() if value},
         duration_ms=looked.duration_ms,

@@ -56,7 +56,7 @@ _TOOLS: Mapping[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         ("answer",),
     ),
 }
-DONE = "done"
+NAMES, DONE, UNKNOWN = tuple(_TOOLS), "done", "unknown"
 #: A call that was written as text: JSON alone, or in a fence or tag.
 _WRAPPED = re.compile(
     r"\A\s*(?:```(?:json)?|<tool_call>)?\s*([\[{].*[\]}])\s*(?:```|</tool_call>)?\s*\Z", re.DOTALL
@@ -86,9 +86,9 @@ class Call:
     def numbers(self, *names: str) -> list[int]:
         """Return the numbers of all these lists, each once; a model may write them as text, or in brackets."""
         given = [self.arguments.get(name) for name in names]
-        items = [item for value in given for item in (value if isinstance(value, list) else [value])]
-        found = [int(match) for item in items for match in re.findall(r"\d{1,6}", str(item or ""))]
-        return list(dict.fromkeys(found))
+        items = [str(item) for value in given for item in (value if isinstance(value, list) else [value])]
+        found = [re.findall(r"\d{1,6}", item) for item in items if re.fullmatch(r"[\d\s,;\[\]]+", item)]
+        return list(dict.fromkeys(int(number) for numbers in found for number in numbers))
 
 
 def offered(names: Collection[str]) -> tuple[dict[str, Any], ...]:
@@ -190,7 +190,9 @@ def written_out(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
             return ()
         calls.append(
             ToolCall(
-                f"text_{at}", said["name"], arguments if isinstance(arguments, str) else json.dumps(arguments)
+                f"text{at:05d}",
+                said["name"],
+                arguments if isinstance(arguments, str) else json.dumps(arguments),
             )
         )
     return tuple(calls)

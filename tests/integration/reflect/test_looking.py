@@ -15,6 +15,7 @@ from memorybank.reflect.stage import Reflect
 from memorybank.settings import Settings
 from memorybank.storage import banks
 from memorybank.storage.pool import Database
+from memorybank.text import count_tokens
 
 OPERATOR = Viewer.operator()
 ADA, BO = "Ada keeps bees in Graz.", "Bo plays the cello in Linz."
@@ -180,9 +181,10 @@ async def test_excluded_mental_models_are_not_shown(world: World, query: Reflect
     assert "search_mental_models" not in {tool["function"]["name"] for tool in model.requests[0].tools}
 
 
-async def test_what_is_withheld_or_never_built_is_not_shown(world: World) -> None:
+async def test_what_was_deleted_withheld_or_never_built_is_not_shown(world: World) -> None:
     await world.keep(ADA, document_id="a")
     await world.keep(BO, document_id="b")
+    await world.consolidate()
     await world.make("empty")
     await world.make()
     await world.refresh()
@@ -205,3 +207,31 @@ async def test_source_facts_of_observations_come_where_the_bank_wants_them(world
     observations, facts = results(model.requests[0])
     assert texts(observations) == {"Hask is the home of Ada.", "Ada lives in Hask."}
     assert lines(facts) == [] and "Shown before: [2]." in facts
+
+
+async def test_results_are_within_their_tokens_as_they_are_sent(world: World) -> None:
+    told = [
+        f'Note {at}: Ada said "kiln \\ {at}" and left <b>{at}</b>, as she does every day.'
+        for at in range(150)
+    ]
+    await world.keep(*told, document_id="notes", context="what was noted in the workshop of Ada and Bo")
+    await world.consolidate(
+        lambda user: {
+            "actions": [
+                {"action": "create", "text": f"Of Ada it is known: {row['text']}", "facts": [row["id"]]}
+                for row in lines(user.split("<observations")[0])
+            ]
+        }
+    )
+    asked = [
+        search("kiln", max_tokens=700, max_chunk_tokens=0),
+        search("workshop", "search_observations", max_tokens=1200),
+        search("every day", max_tokens=100, max_chunk_tokens=300),
+    ]
+    model = Model([calls(*asked), done("So [1].")])
+    await ask(world, model)
+    first, then = results(model.requests[0]), results(model.requests[1])
+    limits = (2048, 2048 + 1000, *(700, 1200, 100 + 300))
+    for result, limit in zip((*first, *then[len(first) :]), limits, strict=True):
+        assert count_tokens(result) <= 1.1 * limit + 60
+    assert count_tokens(first[1]) > 1500

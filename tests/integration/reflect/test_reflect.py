@@ -143,6 +143,7 @@ async def test_a_wrong_call_is_told_to_the_model(ask: World, call: tuple[str, ob
     answer = await ask(model)
     assert said in results(model.requests[1])[-1] and answer.facts == (FACTS[0],)
     assert said in str(answer.steps[-1].output["error"])
+    assert answer.steps[-1].tool == ("unknown" if call[0] == "drop_table" else call[0])
 
 
 async def test_many_calls_in_one_step_are_cut_off(ask: World) -> None:
@@ -172,6 +173,17 @@ async def test_limits_end_the_loop_and_are_kept(ask: World, limits: dict[str, in
         model.answers = [*model.answers[: "max_total_tokens" in limits], "Denied [1]."]
     answer = await ask.with_(**limits)(model)
     assert scopes(answer)[-1] == "final" and answer.facts == (FACTS[0],) and model.answers == []
+
+
+async def test_a_question_that_leaves_no_room_is_refused(ask: World) -> None:
+    with pytest.raises(BadRequest):
+        await ask.with_(max_context_tokens=1_500)(Model([]), "vendor " * 1_000)
+
+
+async def test_a_long_question_stands_in_the_prompt_once(ask: World) -> None:
+    model = Model([done("Yes [1].")])
+    await ask(model, "Is the vendor approved? " * 100)
+    assert str(model.requests[0].messages).count("approved?") < 50
 
 
 async def test_what_is_spent_is_spent(ask: World) -> None:

@@ -35,7 +35,14 @@ def test_numbers_are_held_to_their_limits(value: Any, number: int) -> None:
 
 @pytest.mark.parametrize(
     ("value", "numbers"),
-    [([3, "4", "[5]", 3], [3, 4, 5]), (7, [7]), ("[1][2]", [1, 2]), (None, []), ([None, {}, "x"], [])],
+    [
+        ([3, "4", "[5]", 3], [3, 4, 5]),
+        (7, [7]),
+        ("[1][2]", [1, 2]),
+        (None, []),
+        ([None, {}, "x"], []),
+        (["01a22fd1-8267", 4.5, True], []),
+    ],
 )
 def test_ids_are_read_however_they_are_written(value: Any, numbers: list[int]) -> None:
     assert Call("c", "expand", {"memory_ids": value}).numbers("memory_ids", "others") == numbers
