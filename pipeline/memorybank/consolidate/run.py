@@ -241,7 +241,7 @@ class Run:
         if not said:
             return Outcome(result=result)
         message = "; ".join(said)
-        if not self.counts["facts"]:
+        if self.counts["facts_failed"] and not self.counts["facts"]:
             async with self.round.writing() as connection:
                 await retains.set_result(connection, self.round.claim.lease.operation_id, result)
             raise ModelError(message)

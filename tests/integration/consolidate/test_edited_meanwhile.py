@@ -10,6 +10,7 @@ from consolidation_world import World
 from memorybank.audience import Viewer
 from memorybank.llm.client import ChatReply, ChatRequest
 from memorybank.model import UnitStatus
+from memorybank.operations import Status
 from memorybank.retain.curating import Curate
 from memorybank.retain.editing import Edit
 from memorybank.settings import resolve_bank
@@ -72,3 +73,20 @@ async def test_a_change_after_it(world: World, wanted: Edit) -> None:
     await edit(world, Edit({"text": GRAZ}, status=UnitStatus.ACTIVE))
     await world.consolidate()
     assert await sources(world) == before
+
+
+async def test_a_run_whose_facts_all_went_meanwhile_has_not_failed(world: World) -> None:
+    """Also where the model said something else that could not be done."""
+    await world.keep(GRAZ)
+    wrong = {"action": "update", "observation": 99, "facts": [1], "text": GRAZ}
+    world.model = Held(
+        decide=lambda user: {"actions": [{"action": "create", "facts": [1], "text": GRAZ}, wrong]}
+    )
+    operation = await world.queue()
+    round_ = asyncio.create_task(world.work(operation))
+    await world.model.asked.wait()
+    await edit(world, OUT)
+    world.model.let.set()
+    assert await round_ is Status.COMPLETED
+    told = (await world.operation(operation)).error_message
+    assert told == "1 actions of the model could not be taken (1 unknown_observation)"

@@ -6,16 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.errors import BadRequest, NotFound
 from memorybank.ids import new_id
 from memorybank.memory import MemoryBank
 from memorybank.mental_models import pages, trigger
-from memorybank.retain import intake
 from memorybank.sections import rendered
 from memorybank.serve.actions.mental_model_views import trigger_of
-from memorybank.serve.actions.mental_models import changes_of
+from memorybank.serve.actions.mental_models import changes_of, new_model
 from memorybank.serve.calls import BANK, call
 from memorybank.serve.http.schemas.knowledge import (
     CreateFolderRequest,
@@ -36,7 +34,7 @@ from memorybank.serve.http.schemas.wire import Deleted, stamp
 from memorybank.storage import knowledge, mental_models
 from memorybank.storage.knowledge import Folder
 from memorybank.storage.listings import Page
-from memorybank.storage.mental_models import Model, NewModel
+from memorybank.storage.mental_models import Model
 from memorybank.storage.queries import Connection
 
 KNOWLEDGE = BANK + "/knowledge-base"
@@ -106,7 +104,9 @@ async def create_knowledge_page(
     memory: MemoryBank, viewer: Viewer, bank_id: str, body: CreatePageRequest
 ) -> CreateKnowledgePageResponse:
     """Make a page and queue its first build; the bank appears on first use."""
-    new = _new(body)
+    stored = _managed(body.trigger or MentalModelTrigger())
+    room = body.max_tokens or pages.MAX_TOKENS
+    new = new_model(f"kp-{new_id().hex}", body, stored, max_tokens=room, is_managed=True)
     async with memory.making(bank_id) as (connection, bank, audience):
         await knowledge.hold(connection, bank.id)
         folders = await knowledge.folders(connection, bank.id, viewer)
@@ -116,21 +116,6 @@ async def create_knowledge_page(
         page = await mental_models.get(connection, bank.id, Viewer(audiences=(audience,)), new.id)
         operation = await mental_models.ask(connection, page)
     return CreateKnowledgePageResponse(page_id=new.id, mental_model_id=new.id, operation_id=str(operation))
-
-
-def _new(body: CreatePageRequest) -> NewModel:
-    stored = _managed(body.trigger or MentalModelTrigger())
-    cron = stored.get("refresh_cron")
-    return NewModel(
-        id=f"kp-{new_id().hex}",
-        name=trigger.worded(body.name, "name", trigger.MAX_NAME_CHARS),
-        source_query=trigger.worded(body.source_query, "source_query", trigger.MAX_QUERY_CHARS),
-        tags=tuple(sorted(set(intake.labels(body.tags or (), ("body", "tags"))))),
-        max_tokens=body.max_tokens or pages.MAX_TOKENS,
-        trigger=stored,
-        cron_due_at=trigger.next_time(cron, clock.now()) if cron else None,
-        is_managed=True,
-    )
 
 
 def _managed(asked: MentalModelTrigger) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """Mental models: make, read, change, refresh, clear and delete them."""
 
-from typing import Annotated
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
 
 from fastapi import Query
 
@@ -12,7 +14,7 @@ from memorybank.retain import intake
 from memorybank.sections import rendered
 from memorybank.serve.actions import mental_model_views as views
 from memorybank.serve.calls import BANK, call
-from memorybank.serve.http.schemas.knowledge import UpdateNodeRequest
+from memorybank.serve.http.schemas.knowledge import CreatePageRequest, UpdateNodeRequest
 from memorybank.serve.http.schemas.mental_models import (
     AsyncOperationSubmitResponse,
     CreateMentalModelRequest,
@@ -30,7 +32,8 @@ from memorybank.serve.http.schemas.mental_models import (
 )
 from memorybank.serve.http.schemas.wire import Deleted
 from memorybank.storage import mental_models
-from memorybank.storage.mental_models import Changes, NewModel
+from memorybank.storage.mental_models import Changes, Model, NewModel
+from memorybank.storage.queries import Connection
 
 MODELS = BANK + "/mental-models"
 MODEL = MODELS + "/{mental_model_id}"
@@ -58,7 +61,8 @@ async def create_mental_model(
     memory: MemoryBank, bank_id: str, body: CreateMentalModelRequest
 ) -> CreateMentalModelResponse:
     """Make a mental model and queue its first build; the bank appears on first use."""
-    new = _new(body)
+    stored = trigger.checked(given(body.trigger))
+    new = new_model(trigger.id_of(body.id, body.name), body, stored, max_tokens=body.max_tokens)
     async with memory.making(bank_id) as (connection, bank, audience):
         await mental_models.add(connection, bank.id, audience, new)
         model = await mental_models.get(connection, bank.id, Viewer(audiences=(audience,)), new.id)
@@ -66,24 +70,37 @@ async def create_mental_model(
     return CreateMentalModelResponse(mental_model_id=new.id, operation_id=str(operation))
 
 
-def _new(body: CreateMentalModelRequest) -> NewModel:
-    stored = trigger.checked(given(body.trigger))
-    name = trigger.worded(body.name, "name", trigger.MAX_NAME_CHARS)
+def new_model(
+    id_: str, body: CreateMentalModelRequest | CreatePageRequest, stored: dict[str, Any], **more: Any
+) -> NewModel:
+    """Return a model with a checked trigger as it is asked for."""
     cron = stored.get("refresh_cron")
     return NewModel(
-        id=trigger.id_of(body.id, name),
-        name=name,
+        id=id_,
+        name=trigger.worded(body.name, "name", trigger.MAX_NAME_CHARS),
         source_query=trigger.worded(body.source_query, "source_query", trigger.MAX_QUERY_CHARS),
-        tags=tuple(sorted(set(intake.labels(body.tags, ("body", "tags"))))),
-        max_tokens=body.max_tokens,
+        tags=_tags(body.tags or ()),
         trigger=stored,
         cron_due_at=trigger.next_time(cron, clock.now()) if cron else None,
+        **more,
     )
+
+
+def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(intake.labels(tags, ("body", "tags")))))
 
 
 def given(asked: MentalModelTrigger) -> dict[str, object]:
     """Return the fields of a trigger that we know."""
     return asked.model_dump(include=set(MentalModelTrigger.model_fields))
+
+
+@asynccontextmanager
+async def _changing(
+    memory: MemoryBank, viewer: Viewer, bank_id: str, id_: str
+) -> AsyncIterator[tuple[Connection, Model]]:
+    async with memory.changing(bank_id) as (connection, bank):
+        yield connection, await mental_models.get(connection, bank.id, viewer, id_)
 
 
 @call("GET", MODEL)
@@ -107,10 +124,9 @@ async def update_mental_model(
 ) -> MentalModelResponse:
     """Ask something else of a mental model; its content stays until it is refreshed."""
     changes = changes_of(body)
-    async with memory.changing(bank_id) as (connection, bank):
-        model = await mental_models.get(connection, bank.id, viewer, mental_model_id)
+    async with _changing(memory, viewer, bank_id, mental_model_id) as (connection, model):
         await mental_models.update(connection, model, changes)
-        model = await mental_models.get(connection, bank.id, viewer, mental_model_id)
+        model = await mental_models.get(connection, model.bank, viewer, mental_model_id)
         sources = await mental_models.sources(connection, viewer, [model])
     return views.model(bank_id, model, sources[model.number], "full")
 
@@ -123,7 +139,7 @@ def changes_of(body: UpdateMentalModelRequest | UpdateNodeRequest) -> Changes:
     return Changes(
         name=None if body.name is None else trigger.worded(body.name, "name", trigger.MAX_NAME_CHARS),
         source_query=None if query is None else trigger.worded(query, "source_query", limit),
-        tags=None if body.tags is None else tuple(sorted(set(intake.labels(body.tags, ("body", "tags"))))),
+        tags=None if body.tags is None else _tags(body.tags),
         max_tokens=body.max_tokens,
         trigger=stored,
         cron_due_at=trigger.next_time(cron, clock.now()) if cron else None,
@@ -135,10 +151,8 @@ async def delete_mental_model(
     memory: MemoryBank, viewer: Viewer, bank_id: str, mental_model_id: str
 ) -> Deleted:
     """Delete a mental model with its history."""
-    async with memory.changing(bank_id) as (connection, bank):
-        await mental_models.delete(
-            connection, await mental_models.get(connection, bank.id, viewer, mental_model_id)
-        )
+    async with _changing(memory, viewer, bank_id, mental_model_id) as (connection, model):
+        await mental_models.delete(connection, model)
     return Deleted()
 
 
@@ -171,8 +185,7 @@ async def refresh_mental_model(
     body: RefreshMentalModelRequest = AS_IT_IS,
 ) -> AsyncOperationSubmitResponse:
     """Queue a refresh; one that waits already is it."""
-    async with memory.changing(bank_id) as (connection, bank):
-        model = await mental_models.get(connection, bank.id, viewer, mental_model_id)
+    async with _changing(memory, viewer, bank_id, mental_model_id) as (connection, model):
         operation = await mental_models.ask(connection, model, anew=body.mode == "full")
     return AsyncOperationSubmitResponse(operation_id=str(operation), status="queued")
 
@@ -190,9 +203,7 @@ async def clear_mental_model(
     memory: MemoryBank, viewer: Viewer, bank_id: str, mental_model_id: str
 ) -> MentalModelResponse:
     """Empty a mental model; what it said stays in its history."""
-    async with memory.changing(bank_id) as (connection, bank):
-        await mental_models.clear(
-            connection, await mental_models.get(connection, bank.id, viewer, mental_model_id)
-        )
-        model = await mental_models.get(connection, bank.id, viewer, mental_model_id)
+    async with _changing(memory, viewer, bank_id, mental_model_id) as (connection, model):
+        await mental_models.clear(connection, model)
+        model = await mental_models.get(connection, model.bank, viewer, mental_model_id)
     return views.model(bank_id, model, [], "full")
