@@ -18,6 +18,8 @@ from memorybank.text import count_tokens
 
 #: Times that the evidence is halved for a model which takes less than the settings say.
 HALVED = 3
+#: Said of a structured answer that failed under directives.
+NOT_SHAPED = "the answer could not be put into the schema"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Answering:
         try:
             made = await structured(self.model, request, conforming(schema), spending.budget(), spending)
         except ModelError as error:
-            return None, error.message
+            # The reason may name keys that a model made up, and nobody checks those.
+            return None, NOT_SHAPED if self.run.directives else error.message
         return made, None
 
     async def _write(self, scope: str, request: ChatRequest) -> str:

@@ -8,8 +8,9 @@ from itertools import pairwise
 from memorybank.reflect.notebook import Notebook
 from memorybank.text import count_tokens, cut_to_tokens
 
-#: One or more numbers in square brackets, and the space before them.
-_CITED = re.compile(r"[ \t]*\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\](?!\()")
+#: One or more numbers in square brackets, and the space before them; some models write "[id 3]", "[^3]" or "【3】".
+_ID = r"(?:(?:ids?|facts?)\s*:?\s*|[#^])?\d{1,4}"
+_CITED = re.compile(rf"[ \t]*[\[【]({_ID}(?:\s*[,;、]\s*{_ID})*)[\]】](?!\()", re.IGNORECASE)
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"[.!?。！？](?:[ \t]*\[[\d,; ]+\])*(?=\s|$)|\n")

@@ -5,6 +5,7 @@ the bank's directives before a word of it leaves; what breaks one after a repair
 """
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -109,11 +110,13 @@ class Reflect:
         query = run.query
         types = query.scope.types(*extractive.TYPES)
         search = Search(query.query, query.budget, types, run.config.recall_max_tokens, query.scope)
+        began = time.perf_counter()
         found = await self.recall(run.bank, run.config, search, run.viewer)
+        took = round((time.perf_counter() - began) * 1000)
         text, used = extractive.quoted(found, query.max_tokens)
         memories = [{"id": str(fact.id), "text": fact.text, "type": fact.fact_type} for fact in found]
         asked = {"query": query.query, "max_tokens": search.max_tokens}
-        run.done(Step("recall", asked, {"memories": memories}, 0, 0, len(found)))
+        run.done(Step("recall", asked, {"memories": memories}, took, 0, len(found)))
         return Made(Answer(text), Draft(text, cited=True), facts=used)
 
     # --- what may leave ---

@@ -9,6 +9,7 @@ from reflect_world import FACTS, SCHEMA, Facts, Model, World, calls, done, resul
 from memorybank.directives.enforcing import UNVERIFIED, WITHHELD
 from memorybank.errors import DirectiveViolated, ModelRefused, ModelUnavailable
 from memorybank.reflect import unknown
+from memorybank.reflect.answering import NOT_SHAPED
 from memorybank.reflect.query import Reflection, ReflectQuery, Scope
 
 #: One that only a model can judge.
@@ -197,3 +198,12 @@ async def test_a_model_that_goes_away_before_the_verdict_withholds(ask: World) -
     down = ModelUnavailable("down")
     answer = await ask.with_(verdict_attempts=1)(Model([done("For good [1]."), down]))
     assert answer.text == UNVERIFIED
+
+
+async def test_why_a_shape_failed_tells_nothing_unchecked(ask: World) -> None:
+    await ask.direct(VAGUE)
+    schema = SCHEMA | {"additionalProperties": {"type": "integer"}}
+    odd = '{"day": "Friday", "denied for good": "yes"}'
+    model = Model([done("Denied [1]."), *[odd] * 4, verdict(True)])
+    answer = await ask(model, ReflectQuery("When?", response_schema=schema))
+    assert answer.structured_output_error == NOT_SHAPED and answer.text == "Denied."

@@ -1,5 +1,6 @@
 """Citations: numbers in an answer, the answer without them, cut, and with its sources below it."""
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -21,11 +22,13 @@ def shown(*texts: str) -> Notebook:
     [
         ("Ana moved it [2], Bo agreed [1][2].", [2, 1]),
         ("Both agree [1, 3] and [3; 2].", [1, 3, 2]),
+        ("Some write [id 3], [ids: 1, 2], [^4] or [#5]【6】.", [3, 1, 2, 4, 5, 6]),
         ("A link [1](http://example.org) is none, an item a[1] is one.", [1]),
     ],
 )
 def test_sentences_say_what_they_cite(answer: str, numbers: list[int]) -> None:
     assert Answer(answer, listed=(7,)).numbers == numbers
+    assert not re.search(r"\[[\did^#]", Answer(answer).plain.replace("[1](", ""))
 
 
 def test_numbers_beside_the_answer_count_where_it_has_none() -> None:
