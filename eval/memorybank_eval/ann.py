@@ -23,11 +23,12 @@ from memorybank.audience import Viewer
 from memorybank.ids import new_id
 from memorybank.indexing import text_hash
 from memorybank.model import Bank
-from memorybank.recall import narrowing, question
+from memorybank.recall import question
 from memorybank.recall.arms.lexical import Bm25
-from memorybank.recall.narrowing import Reading
+from memorybank.recall.large import reading as large
+from memorybank.recall.large.reading import Reading
 from memorybank.recall.query import RecallQuery
-from memorybank.recall.ranking import Asked, tagged_addresses
+from memorybank.recall.ranking import Criteria, tagged_addresses
 from memorybank.recall.space import key
 from memorybank.settings import defaults
 from memorybank.storage import banks, models, units, vector_index
@@ -35,7 +36,7 @@ from memorybank.storage.embedded import EmbeddedServer
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.search import Filter, Wanted
+from memorybank.storage.search import FirstTrip
 from memorybank.storage.units import POSITIONS, NewUnit
 from memorybank.tags import TagLeaf
 from memorybank_eval import bulk, crowd, machine, report
@@ -173,21 +174,19 @@ async def _ask(
     """Return the distances that were read of units that pass, the nearest first, the best time, and the way taken."""
     group = None if tag is None else TagLeaf((tag,), "any_strict")
     own = defaults().recall
-    asked = Asked(
+    asked = Criteria(
         question.read(RecallQuery("what?"), clock.now()),
         own.weights,
         Bm25(own.bm25_k1, own.bm25_b),
         tags=group,
     )
-    wanted = Wanted(
-        60.0, vector, defaults().embeddings.model, (), 1, 1, filter=Filter((tag,)) if tag else None
-    )
+    wanted = FirstTrip(60.0, vector, defaults().embeddings.model, (), 1, 1, tags=group)
     reading = Reading(held.bank, viewer, wanted, asked, own.exact_units)
     best = float("inf")
     for _ in range(REPEATED):
         async with database.snapshot() as connection:
             began = time.perf_counter()
-            gathered = await narrowing.gather(connection, reading)
+            gathered = await large.gather(connection, reading)
             best = min(best, time.perf_counter() - began)
     distances, way = gathered.distances.distances, "exact" if gathered.sample is None else "index"
     if gathered.tagged is not None and tag:

@@ -162,7 +162,7 @@ def _postings(held: Held, asked: Question, settings: Settings) -> Iterator[TermP
         few = rank == 1 or (rank <= settings.recall.max_query_terms and total <= settings.recall.max_postings)
         found = np.array(held.postings.get(term, ()) if few else (), np.int64).reshape(-1, 2)
         units, tf = found.T
-        yield TermPostings(term, frequency, _of(held.addresses, units), tf, held.lengths[units])
+        yield TermPostings(frequency, _of(held.addresses, units), tf, held.lengths[units])
 
 
 def _dated(held: Held, asked: Question) -> Dated | None:

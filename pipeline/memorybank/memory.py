@@ -27,7 +27,7 @@ from memorybank.mental_models import trigger
 from memorybank.mental_models.draft import Draft
 from memorybank.model import Bank, FileUpload, RetainItem, TokenUsage
 from memorybank.operations import Kind, Status
-from memorybank.recall.promotion import Promotion
+from memorybank.recall.large.promotion import Promotion
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.run import RecallResult
 from memorybank.reflect.query import Reflection, ReflectQuery, Watch

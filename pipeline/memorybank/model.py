@@ -166,13 +166,13 @@ def chunk_id(bank_id: str, document_id: str, ordinal: int) -> str:
 
 @dataclass(frozen=True)
 class Hit:
-    """One recalled unit; `entities`: ids of what it mentions, by name."""
+    """One recalled unit; `entities`: names of what it mentions, by id: two may have the same."""
 
     id: UUID
     text: str
     fact_type: FactType
     scores: Scores
-    entities: Mapping[str, UUID] = field(default_factory=dict)
+    entities: Mapping[UUID, str] = field(default_factory=dict)
     context: str = ""
     occurred_start: datetime | None = None
     occurred_end: datetime | None = None

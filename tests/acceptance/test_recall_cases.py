@@ -122,6 +122,21 @@ def test_c4_kept_twice_is_found_once(verbatim: Bank) -> None:
     assert [hit["text"] for hit in verbatim.recall("spare key")["results"]] == [key]
 
 
+def test_e4_two_of_one_name_are_told_apart(verbatim: Bank) -> None:
+    """The bot and the planet: in one hit, and beside the hits, neither takes the place of the other."""
+    kinds = [{"text": "Mercury", "type": kind} for kind in ("product", "place")]
+    texts = ("Mercury is our finance bot.", "Mercury is visible before dawn.", "Mercury is not Mercury.")
+    named = (kinds[:1], kinds[1:], kinds)
+    verbatim.retain(*({"content": one, "entities": of} for one, of in zip(texts, named, strict=True)))
+    answer = verbatim.recall("Mercury")
+    assert {hit["text"] for hit in answer["results"]} == set(texts)
+    assert all(hit["entities"] == ["Mercury"] for hit in answer["results"])
+    listed = {item["id"] for item in verbatim.get("/entities")["items"]}
+    told = answer["entities"]
+    assert {entity["entity_id"] for entity in told.values()} == listed and len(listed) == 2
+    assert {entity["canonical_name"] for entity in told.values()} == {"Mercury"} and "Mercury" in told
+
+
 def test_k5_what_only_its_meaning_finds_stands_before_a_crowd_that_shares_a_name(verbatim: Bank) -> None:
     """No arm fills the answer alone: all that mention the name are near in the graph and hold its word."""
     target = "The physician prescribed antibiotics."

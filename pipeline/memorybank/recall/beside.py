@@ -36,7 +36,7 @@ def entities(hits: Sequence[Hit], max_tokens: int) -> tuple[EntityState, ...]:
     """Return each entity once, those of the best hits first, as many as fit the budget by name."""
     chosen: dict[UUID, EntityState] = {}
     left = max_tokens
-    for name, id_ in (named for hit in hits for named in hit.entities.items()):
+    for id_, name in (named for hit in hits for named in hit.entities.items()):
         if id_ in chosen:
             continue
         left -= text_tokens(name)

@@ -1,6 +1,6 @@
 """Budgets: how many candidates a question gets, and which hits fit into its tokens."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil
@@ -24,34 +24,23 @@ _REMEMBERED = 32_768
 _REMEMBERED_CHARS = 2_000
 
 Cost = Callable[[Hit], int]
+_LEVELS: Mapping[Budget, int] = {"low": 0, "mid": 1, "high": 2}
 
 
-def candidates(config: BankConfig, budget: Budget, units: int) -> int:
+def candidates(own: BankConfig, budget: Budget, units: int) -> int:
     """Return how many units are ranked in the end: a fixed number, or a share of the bank within bounds."""
-    if config.recall_budget_function == "fixed":
-        fixed = {
-            "low": config.recall_budget_fixed_low,
-            "mid": config.recall_budget_fixed_mid,
-            "high": config.recall_budget_fixed_high,
-        }
-        return HITS_PER_CANDIDATE * fixed[budget]
-    share = {
-        "low": config.recall_budget_adaptive_low,
-        "mid": config.recall_budget_adaptive_mid,
-        "high": config.recall_budget_adaptive_high,
-    }
-    within = min(max(ceil(share[budget] * units), config.recall_budget_min), config.recall_budget_max)
-    return HITS_PER_CANDIDATE * within
+    if own.recall_budget_function == "fixed":
+        fixed = own.recall_budget_fixed_low, own.recall_budget_fixed_mid, own.recall_budget_fixed_high
+        return HITS_PER_CANDIDATE * fixed[_LEVELS[budget]]
+    shares = own.recall_budget_adaptive_low, own.recall_budget_adaptive_mid, own.recall_budget_adaptive_high
+    share = ceil(shares[_LEVELS[budget]] * units)
+    return HITS_PER_CANDIDATE * min(max(share, own.recall_budget_min), own.recall_budget_max)
 
 
 def reranked(settings: RerankerSettings, budget: Budget) -> int:
     """Return how many of the best units a reranker reads."""
-    by_budget = {
-        "low": settings.candidates_low,
-        "mid": settings.candidates_mid,
-        "high": settings.candidates_high,
-    }
-    return by_budget[budget]
+    counts = settings.candidates_low, settings.candidates_mid, settings.candidates_high
+    return counts[_LEVELS[budget]]
 
 
 def chosen(config: BankConfig, budget: Budget, max_tokens: int, sizes: Statistics) -> int:

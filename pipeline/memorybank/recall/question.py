@@ -1,10 +1,11 @@
 """The question as recall reads it: terms, names, the window of time, and how it asks. Pure."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from memorybank.recall import asking
 from memorybank.recall.query import RecallQuery
@@ -63,70 +64,56 @@ class Question:
 
 def read(query: RecallQuery, asked_at: datetime) -> Question:
     """Read a checked query. An explicit window takes the place of what the words say."""
-    given = query.temporal_window
-    window = TimeSpan(given.start, given.end) if given else query_window(query.query, asked_at)
-    hashes = dict.fromkeys(term_hash(term) for term in terms(query.query))
-    names = _Names(query.query[:_NAME_SCAN_CHARS])
+    given, text = query.temporal_window, query.query
+    hashes = dict.fromkeys(term_hash(term) for term in terms(text))
+    names = list(_names(text[:_NAME_SCAN_CHARS]))
     return Question(
-        text=query.query,
+        text=text,
         asked_at=asked_at,
         terms=tuple(hashes),
-        names=names.keys,
-        window=window,
-        called=names.called,
-        answer=asking.answer(query.query),
-        role=asking.role(query.query),
+        names=tuple(dict.fromkeys(name.key for name in names))[:MAX_NAMES],
+        window=TimeSpan(given.start, given.end) if given else query_window(text, asked_at),
+        called=_called(text, names),
+        answer=asking.answer(text),
+        role=asking.role(text),
     )
 
 
-@dataclass(frozen=True)
-class _Names:
-    """Everything in a text that may be a name: runs of words, or of characters without spaces."""
+class _Name(NamedTuple):
+    """What may be a name: its key, of how many words, and where it stands."""
 
-    text: str
+    key: str
+    words: int
+    start: int
+    end: int
 
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of possible names, longer ones first."""
-        found = dict.fromkeys(key for key, _, _, _ in (*self._spaced, *self._unspaced))
-        return tuple(found)[:MAX_NAMES]
 
-    @cached_property
-    def called(self) -> dict[int, tuple[Place, ...]]:
-        """Possible speakers by number, and where they are named.
+def _names(text: str) -> Iterator[_Name]:
+    """Yield all that may be a name, longer ones first: runs of words, then of characters without spaces."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    for count in range(NAME_WORDS, 0, -1):
+        for (start, _), (_, end) in zip(words, words[count - 1 :], strict=False):
+            key = name_key(_POSSESSIVE.sub("", text[start:end]))
+            if key and key not in STOP_WORDS["en"]:
+                yield _Name(key, count, start, end)
+    shortest, longest = _NAME_CHARS
+    for run in _UNSPACED.finditer(text):
+        for count in range(min(longest, len(run[0])), shortest - 1, -1):
+            for start in range(run.start(), run.end() - count + 1):
+                yield _Name(name_key(text[start : start + count]), 1, start, start + count)
 
-        A name is written with capitals, unless the whole question has none.
-        """
-        capitals = self.text != self.text.lower()
-        found: dict[int, list[Place]] = {}
-        for key, words, start, end in (*self._spaced, *self._unspaced):
-            if words > SPEAKER_WORDS or (capitals and self.text[start].islower()):
-                continue
-            if key.partition(" ")[0] not in STOP_WORDS["en"]:
-                found.setdefault(key_number(key), []).append((start, end))
-        return {number: tuple(places) for number, places in list(found.items())[:MAX_NAMES]}
 
-    @cached_property
-    def _spaced(self) -> list[tuple[str, int, int, int]]:
-        """Key, number of words, start and end of each run of words, longer ones first."""
-        found = []
-        for count in range(NAME_WORDS, 0, -1):
-            for first, last in zip(self._words, self._words[count - 1 :], strict=False):
-                key = name_key(_POSSESSIVE.sub("", self.text[first[0] : last[1]]))
-                if key and key not in STOP_WORDS["en"]:
-                    found.append((key, count, first[0], last[1]))
-        return found
+def _called(text: str, names: Iterable[_Name]) -> dict[int, tuple[Place, ...]]:
+    """Return possible speakers by number, and where they are named.
 
-    @cached_property
-    def _words(self) -> list[Place]:
-        return [match.span() for match in _WORD.finditer(self.text)]
-
-    @cached_property
-    def _unspaced(self) -> list[tuple[str, int, int, int]]:
-        shortest, longest = _NAME_CHARS
-        return [
-            (name_key(run[0][at : at + count]), 1, run.start() + at, run.start() + at + count)
-            for run in _UNSPACED.finditer(self.text)
-            for count in range(min(longest, len(run[0])), shortest - 1, -1)
-            for at in range(len(run[0]) - count + 1)
-        ]
+    A name is written with capitals, unless the whole question has none.
+    """
+    capitals = text != text.lower()
+    found: dict[int, tuple[Place, ...]] = {}
+    for key, words, start, end in names:
+        if words > SPEAKER_WORDS or (capitals and text[start].islower()):
+            continue
+        if key.partition(" ")[0] not in STOP_WORDS["en"]:
+            number = key_number(key)
+            found[number] = (*found.get(number, ()), (start, end))
+    return dict(islice(found.items(), MAX_NAMES))

@@ -6,11 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from memorybank.recall import fusion, large, signals
+from memorybank.recall import fusion, signals
 from memorybank.recall import space as spaces
 from memorybank.recall.arms import graph, lexical, semantic
 from memorybank.recall.arms.lexical import Bm25, Lexical
 from memorybank.recall.fusion import Weights
+from memorybank.recall.large import candidates as large
 from memorybank.recall.question import Question
 from memorybank.recall.relevance import probability
 from memorybank.recall.signals import Scene
@@ -26,8 +27,8 @@ COUNTED = (*signals.SIGNALS, GRAPH)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The question, how it is scored, and the filters on types and tags."""
+class Criteria:
+    """What units are scored by, and the filters on types and tags."""
 
     question: Question
     weights: Weights
@@ -85,20 +86,20 @@ def scene(gathered: Gathered, question: Question, bm25: Bm25) -> Scene:
     )
 
 
-def score(gathered: Gathered, asked: Asked) -> Scored:
+def score(gathered: Gathered, criteria: Criteria) -> Scored:
     """Score every unit by all signals but the graph's hops, which start from the best ones."""
-    seen = scene(gathered, asked.question, asked.bm25)
+    seen = scene(gathered, criteria.question, criteria.bm25)
     found = signals.read(seen)
     arms = {"semantic": seen.cosine, "bm25": seen.keywords.keyword}
     if "time" in found:
         arms["temporal"] = found["time"]
-    blend = fusion.blend(found, asked.weights, len(seen.space))
-    allowed = _allowed(seen.space, gathered, asked)
+    blend = fusion.blend(found, criteria.weights, len(seen.space))
+    allowed = _allowed(seen.space, gathered, criteria)
     scored = Scored(seen.space, seen.cosine, seen.keywords, arms, blend, allowed)
-    return with_graph(scored, asked, gathered.named, None) if gathered.named else scored
+    return with_graph(scored, criteria, gathered.named, None) if gathered.named else scored
 
 
-def _allowed(space: Space, gathered: Gathered, asked: Asked) -> Flags | None:
+def _allowed(space: Space, gathered: Gathered, criteria: Criteria) -> Flags | None:
     """Return which units pass the filters; one whose type is not known here passes, to be looked at when it is read."""
     allowed = None
     if gathered.candidates:
@@ -106,12 +107,12 @@ def _allowed(space: Space, gathered: Gathered, asked: Asked) -> Flags | None:
         allowed[space.find(gathered.candidates.chosen)[0]] = True
     if gathered.tagged is not None:
         passed = np.zeros(len(space), np.bool_)
-        at, known = space.find(tagged_addresses(gathered.tagged, asked.tags))
+        at, known = space.find(tagged_addresses(gathered.tagged, criteria.tags))
         passed[at[known]] = True
         allowed = passed if allowed is None else allowed & passed
-    if asked.types is not None:
+    if criteria.types is not None:
         typed = space.traits & sum(TYPE_BITS.values())
-        of_types = (typed == 0) | (typed & type_bits(asked.types) != 0)
+        of_types = (typed == 0) | (typed & type_bits(criteria.types) != 0)
         allowed = of_types if allowed is None else allowed & of_types
     return allowed
 
@@ -128,20 +129,22 @@ def tagged_addresses(tagged: Sequence[Tagged], group: TagGroup | None) -> Addres
     return Addresses.joined(found)
 
 
-def with_graph(scored: Scored, asked: Asked, named: Sequence[Mentions], reached: Reached | None) -> Scored:
+def with_graph(
+    scored: Scored, criteria: Criteria, named: Sequence[Mentions], reached: Reached | None
+) -> Scored:
     """Return the scores with nearness in the graph; what an earlier call added is replaced."""
-    nearness = graph.nearness(scored.space, named, reached, asked.for_reason)
+    nearness = graph.nearness(scored.space, named, reached, criteria.for_reason)
     before = scored.arms.get(GRAPH, 0.0)
     return replace(
         scored,
         arms={**scored.arms, GRAPH: nearness},
-        blend=scored.blend + asked.weights[GRAPH] * (nearness - before),
+        blend=scored.blend + criteria.weights[GRAPH] * (nearness - before),
     )
 
 
-def nearest(asked: Asked, reached: Reached, limit: int) -> Addresses:
-    """Return the units that are nearest in the graph to the best hits."""
-    units, near = graph.walked((), reached, asked.for_reason)
+def near_in_graph(criteria: Criteria, reached: Reached | None, limit: int) -> Addresses:
+    """Return the units that are nearest in the graph to the best hits; none where it was not followed."""
+    units, near = graph.walked((), reached, criteria.for_reason)
     return units.addresses(np.argsort(-near, kind="stable")[:limit])
 
 

@@ -1,6 +1,8 @@
 """One recall on its way: what is asked, what it goes without, and what was found so far. No I/O."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -19,9 +21,8 @@ from memorybank.recall.question import Question
 from memorybank.recall.ranking import Scored
 from memorybank.recall.relevance import descending
 from memorybank.recall.space import Floats, Integers
-from memorybank.recall.trace import Steps
 from memorybank.settings import BankConfig
-from memorybank.storage.found import FoundSource, FoundUnit, Statistics
+from memorybank.storage.found import FoundSource, FoundUnit
 
 #: Arms of which one must answer: without both there is nothing to rank by.
 PILLARS = ("semantic", "bm25")
@@ -44,6 +45,28 @@ class RecallResult:
     source_facts: Mapping[str, Hit] | None = None
     source_facts_truncated: bool | None = None
     trace: Mapping[str, Any] | None = None
+
+
+@dataclass
+class Steps:
+    """Times the steps of one recall, in order."""
+
+    began: float = field(default_factory=time.perf_counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a block; blocks of one name add up."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    @property
+    def total(self) -> float:
+        """Seconds since the recall began."""
+        return time.perf_counter() - self.began
 
 
 @dataclass(frozen=True)
@@ -121,7 +144,6 @@ class Found:
 
     run: Run
     scored: Scored
-    sizes: Statistics
     indices: Integers
     size: int
     pages: list[Page] = field(default_factory=list)

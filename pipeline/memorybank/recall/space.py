@@ -11,10 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from memorybank.storage.found import TYPE_BITS, Addresses, Distances
+from memorybank.storage.found import OBSERVED, Addresses, Distances
 
 #: Bits of a position inside a key.
 _POSITION_BITS = 32
+_POSITIONS = (1 << _POSITION_BITS) - 1
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -53,7 +54,7 @@ class Space:
     @cached_property
     def document_numbers(self) -> Integers:
         """The documents of the space, ascending (documents,)."""
-        return self._first(self.documents)
+        return self._firsts >> _POSITION_BITS
 
     @cached_property
     def document_sizes(self) -> Integers:
@@ -63,12 +64,13 @@ class Space:
     @cached_property
     def of_facts(self) -> Flags:
         """Whether each document holds facts and is not that of an observation, which has one to itself (documents,)."""
-        of_facts: Flags = self._first(self.traits) & TYPE_BITS["observation"] == 0
+        of_facts: Flags = self._firsts & _POSITIONS != OBSERVED
         return of_facts
 
-    def _first(self, values: Integers) -> Integers:
-        """Return the value of each document's first unit (documents,)."""
-        return values[:1] if len(self) < 2 else values[np.append(True, ~self._near(1))]
+    @cached_property
+    def _firsts(self) -> Integers:
+        """The key of each document's first unit (documents,)."""
+        return self.keys[:1] if len(self) < 2 else self.keys[np.append(True, ~self._near(1))]
 
     @cached_property
     def followed(self) -> Flags:
@@ -86,7 +88,7 @@ class Space:
     def addresses(self, indices: Integers) -> Addresses:
         """Return the addresses of units by their indices."""
         keys = self.keys[indices]
-        return Addresses(keys >> _POSITION_BITS, keys & ((1 << _POSITION_BITS) - 1))
+        return Addresses(keys >> _POSITION_BITS, keys & _POSITIONS)
 
     def borrowed(self, values: Floats, weights: tuple[float, ...]) -> Floats:
         """Add to each unit's value those of its neighbours in the same document.

@@ -9,7 +9,6 @@ reranker that fails or is too slow leaves the order as it was.
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -27,7 +26,6 @@ from memorybank.recall import (
     diversity,
     fusion,
     hits,
-    narrowing,
     question,
     ranking,
     rerank,
@@ -36,20 +34,19 @@ from memorybank.recall import (
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.budget import Cost
-from memorybank.recall.narrowing import REACHED, Reading
+from memorybank.recall.large import reading as large
+from memorybank.recall.large.reading import REACHED, Reading
 from memorybank.recall.query import RecallQuery
 from memorybank.recall.question import Question
-from memorybank.recall.ranking import Asked, Scored
-from memorybank.recall.run import RERANKER, Found, Page, RecallResult, Run
+from memorybank.recall.ranking import Criteria, Scored
+from memorybank.recall.run import RERANKER, Found, Page, RecallResult, Run, Steps
 from memorybank.recall.signals import SPEAKER_UNITS
-from memorybank.recall.trace import Steps, Told
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import search
-from memorybank.storage.found import Addresses, Reached, Statistics
+from memorybank.storage.found import Addresses, Statistics
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.search import Filter, Wanted
-from memorybank.tags import needed
+from memorybank.storage.search import FirstTrip
 
 #: A further page is fetched only for more than this share of the tokens: the last few are not worth a trip.
 FILL_SHARE = 0.1
@@ -140,48 +137,44 @@ class Recall:
 
     async def _found(self, connection: Connection, run: Run) -> Found:
         """Score every unit, and rank the candidates."""
-        scored, sizes = await self._score(connection, run)
-        indices = ranking.best(scored, budget.candidates(run.config, run.query.budget, sizes.units))
-        size = budget.page_size(run.query.max_tokens, sizes.mean_length)
+        scored, statistics = await self._score(connection, run)
+        indices = ranking.best(scored, budget.candidates(run.config, run.query.budget, statistics.units))
+        size = budget.page_size(run.query.max_tokens, statistics.mean_length)
         if self.reranker:
             size = max(size, budget.reranked(self.settings.reranker, run.query.budget))
-        return Found(run, scored, sizes, indices, size)
+        return Found(run, scored, indices, size)
 
     async def _score(self, connection: Connection, run: Run) -> tuple[Scored, Statistics]:
-        """Return every unit's scores, and the sizes of the bank."""
+        """Return every unit's scores, and how large the bank is."""
+        criteria = Criteria(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
+        exact = self.settings.recall.exact_units
+        reading = Reading(run.bank, run.viewer, self._first_trip(run), criteria, exact)
         with run.steps.step("gather"):
-            asked = Asked(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
-            reading = Reading(
-                run.bank, run.viewer, self._wanted(run), asked, self.settings.recall.exact_units
-            )
-            gathered = await narrowing.gather(connection, reading)
+            gathered = await large.gather(connection, reading)
         with run.steps.step("score"):
-            scored = self._fused(await narrowing.scored(gathered, asked))
-        sizes = gathered.statistics
-        reached: Reached | None = None
-        if run.has("graph") and len(scored.space) and (sizes.has_entities or sizes.has_links):
+            scored = self._fused(await large.scored(gathered, criteria))
+        statistics, reached = gathered.statistics, None
+        if run.has("graph") and len(scored.space) and (statistics.has_entities or statistics.has_links):
             with run.steps.step("follow_graph"):
                 seeds = ranking.seeds(scored, SEEDS)
                 reached = await search.reach(connection, run.bank.id, run.viewer, seeds, gathered)
         if gathered.sample:
             with run.steps.step("narrow"):
-                count = budget.chosen(run.config, run.query.budget, run.query.max_tokens, sizes)
-                near = ranking.nearest(asked, reached, REACHED) if reached else Addresses.joined(())
-                gathered = await narrowing.narrow(connection, reading, gathered, scored, near, count)
-                scored = self._fused(await narrowing.scored(gathered, asked))
+                count = budget.chosen(run.config, run.query.budget, run.query.max_tokens, statistics)
+                near = ranking.near_in_graph(criteria, reached, REACHED)
+                gathered = await large.narrow(connection, reading, gathered, scored, near, count)
+                scored = self._fused(await large.scored(gathered, criteria))
         if reached:
-            scored = self._fused(ranking.with_graph(scored, asked, gathered.named, reached))
-        return scored, sizes
+            scored = self._fused(ranking.with_graph(scored, criteria, gathered.named, reached))
+        return scored, statistics
 
     def _fused(self, scored: Scored) -> Scored:
         return ranking.by_ranks(scored) if self.settings.recall.fusion == "rrf" else scored
 
-    def _wanted(self, run: Run) -> Wanted:
-        query, own = run.query, self.settings.recall
-        tags = query.tag_filter
-        window = run.question.window if run.has("temporal") else None
-        after = temporal.end_of_asking(query.query_timestamp, clock.now())
-        return Wanted(
+    def _first_trip(self, run: Run) -> FirstTrip:
+        own, window = self.settings.recall, run.question.window if run.has("temporal") else None
+        after = temporal.end_of_asking(run.query.query_timestamp, clock.now())
+        return FirstTrip(
             seconds=own.arm_timeout_seconds,
             vector=run.vector if run.has("semantic") else None,
             model=self.embedder.model,
@@ -191,7 +184,7 @@ class Recall:
             names=run.question.names if run.has("graph") else (),
             dates=temporal.reach(window) if window else None,
             after=None if "temporal" in run.left_out else after,
-            filter=Filter(needed(tags)) if tags else None,
+            tags=run.query.tag_filter,
         )
 
     async def _page(self, connection: Connection, found: Found, start: int) -> Page:
@@ -267,7 +260,7 @@ class Recall:
             chunks=chunks,
             source_facts=facts,
             source_facts_truncated=truncated,
-            trace=self._trace(found, packed) if run.query.trace else None,
+            trace=trace.build(found) if run.query.trace else None,
         )
 
     async def _sources(self, connection: Connection, found: Found) -> dict[UUID, Hit]:
@@ -281,21 +274,3 @@ class Recall:
         )
         units = await search.units(connection, run.bank.id, run.viewer, addresses)
         return {unit.id: hits.make(run.bank, unit, Scores(0.0)) for unit in units}
-
-    def _trace(self, found: Found, packed: list[Hit]) -> dict[str, Any]:
-        run, page = found.run, Page.joined(found.pages)
-        told = Told(
-            query=run.query,
-            question=run.question,
-            vector=run.vector,
-            scored=found.scored,
-            ranked=page.ranked,
-            place=page.place,
-            worth=page.worth,
-            reranked=page.reranked,
-            units=page.units,
-            hits=packed,
-            stages=found.stages,
-            left_out=run.left_out,
-        )
-        return trace.build(told, run.steps)

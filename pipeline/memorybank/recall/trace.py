@@ -1,19 +1,15 @@
-"""The trace of one recall: how long each step took, what each arm found, how the blend ranked it."""
+"""The trace of one recall: how long each step took, what each arm found, how the blend ranked it. Pure.
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+It tells of the units that were looked at, which are units that the viewer was shown the way to.
+"""
+
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from memorybank.model import Hit
-from memorybank.recall.query import RecallQuery
-from memorybank.recall.question import Question
-from memorybank.recall.ranking import Scored
-from memorybank.recall.space import Floats, Integers
+from memorybank.recall.run import Found, Page, Run
+from memorybank.recall.space import Floats
 from memorybank.storage.found import FoundUnit
 
 #: The wire's word for what each arm's score is.
@@ -25,169 +21,125 @@ _SCORE_NAMES = {
 }
 
 
-@dataclass
-class Steps:
-    """Times the steps of one recall, in order."""
-
-    began: float = field(default_factory=time.perf_counter)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Time a block; blocks of one name add up."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-    @property
-    def total(self) -> float:
-        """Seconds since the recall began."""
-        return time.perf_counter() - self.began
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a trace tells of: the question, its vector, the scores, and the units that were looked at, as they come.
-
-    (n,) each: `ranked`, their indices in the space; `place`, where each stood by the blend; `worth`, what they come by;
-    `reranked`, the reranker's scores, NaN where it did not look. `left_out`: what should have run and did not, and why.
-    """
-
-    query: RecallQuery
-    question: Question
-    vector: Floats
-    scored: Scored
-    ranked: Integers
-    place: Integers
-    worth: Floats
-    reranked: Floats
-    units: Sequence[FoundUnit]
-    hits: Sequence[Hit]
-    stages: Sequence[str]
-    left_out: Mapping[str, str]
-
-
-def build(told: Told, steps: Steps) -> dict[str, Any]:
-    """Return the trace in the wire's shape; it names only units that the viewer was shown the way to."""
+def build(found: Found) -> dict[str, Any]:
+    """Return the trace in the wire's shape."""
+    run, hits, page = found.run, found.packing.hits, Page.joined(found.pages)
     return {
-        "query": _query(told),
-        "retrieval_results": _arms(told, steps),
-        "rrf_merged": _merged(told),
-        "reranked": _reranked(told),
+        "query": _query(run),
+        "retrieval_results": _arms(found, page),
+        "rrf_merged": _merged(found, page),
+        "reranked": _reranked(found, page),
         "entry_points": [],
         "visits": [],
         "pruned": [],
         "summary": {
-            "total_nodes_visited": len(told.scored.space),
-            "total_duration_seconds": steps.total,
-            "results_returned": len(told.hits),
-            "stages": list(told.stages),
-            "left_out": dict(told.left_out),
+            "total_nodes_visited": len(found.scored.space),
+            "total_duration_seconds": run.steps.total,
+            "results_returned": len(hits),
+            "stages": list(found.stages),
+            "left_out": dict(run.left_out),
             "phase_metrics": [
                 {"phase_name": name, "duration_seconds": seconds, "details": {}}
-                for name, seconds in steps.seconds.items()
+                for name, seconds in run.steps.seconds.items()
             ],
         },
-        "final_results": [
-            {"id": str(hit.id), "text": hit.text, "score": hit.scores.final} for hit in told.hits
-        ],
+        "final_results": [{"id": str(hit.id), "text": hit.text, "score": hit.scores.final} for hit in hits],
     }
 
 
-def _query(told: Told) -> dict[str, Any]:
-    window = told.question.window
+def _query(run: Run) -> dict[str, Any]:
+    window = run.question.window
     return {
-        "query_text": told.question.text,
-        "query_embedding": [float(number) for number in told.vector],
-        "timestamp": told.question.asked_at.isoformat(),
-        "budget": told.query.budget,
-        "max_tokens": told.query.max_tokens,
-        "tags": list(told.query.tags or ()),
-        "tags_match": told.query.tags_match,
-        "temporal_constraint": (
-            {"start": window.start.isoformat(), "end": window.end.isoformat()} if window else None
-        ),
+        "query_text": run.question.text,
+        "query_embedding": [float(number) for number in run.vector],
+        "timestamp": run.question.asked_at.isoformat(),
+        "budget": run.query.budget,
+        "max_tokens": run.query.max_tokens,
+        "tags": list(run.query.tags or ()),
+        "tags_match": run.query.tags_match,
+        "temporal_constraint": window and {"start": _iso(window.start), "end": _iso(window.end)},
     }
 
 
-def _arms(told: Told, steps: Steps) -> list[dict[str, Any]]:
+def _arms(found: Found, page: Page) -> list[dict[str, Any]]:
     """Return each arm's ranking of the units that were looked at, one entry for each type of fact."""
-    types = sorted({unit.fact_type for unit in told.units})
-    found = []
-    for method in dict.fromkeys((*told.scored.arms, *(arm for arm in told.left_out if arm in _SCORE_NAMES))):
-        why = told.left_out.get(method)
-        ranked = [] if why else _ranked(told, told.scored.arms[method])
-        for fact_type in types:
+    arms, left_out = found.scored.arms, found.run.left_out
+    told = []
+    for arm in dict.fromkeys((*arms, *(arm for arm in left_out if arm in _SCORE_NAMES))):
+        ranked = [] if arm in left_out else _ranked(page, arm, arms[arm][page.ranked])
+        for fact_type in sorted({unit.fact_type for unit in page.units}):
             results = [entry for entry in ranked if entry["fact_type"] == fact_type]
-            found.append(
+            told.append(
                 {
-                    "method_name": method,
+                    "method_name": arm,
                     "fact_type": fact_type,
                     "results": [{"rank": rank, **entry} for rank, entry in enumerate(results, start=1)],
                     # All arms are read in one trip: each shows the time of that trip.
-                    "duration_seconds": steps.seconds.get("gather", 0.0),
-                    "metadata": {"score_name": _SCORE_NAMES[method]} | ({"left_out": why} if why else {}),
+                    "duration_seconds": found.run.steps.seconds.get("gather", 0.0),
+                    "metadata": {"left_out": left_out[arm]} if arm in left_out else {},
                 }
             )
-    return found
+    return told
 
 
-def _ranked(told: Told, scores: Floats) -> list[dict[str, Any]]:
-    own = scores[told.ranked]
+def _ranked(page: Page, arm: str, scores: Floats) -> list[dict[str, Any]]:
+    """Return the units to which an arm gave a score, of all that were looked at (n,), the best first."""
+    order = np.argsort(-scores, kind="stable")
     return [
         {
-            "node_id": str(told.units[at].id),
-            "text": told.units[at].text,
-            "context": told.units[at].context,
-            "event_date": _iso(told.units[at].occurred_start or told.units[at].mentioned_at),
-            "fact_type": told.units[at].fact_type,
-            "score": float(own[at]),
+            **_node(unit),
+            "context": unit.context,
+            "event_date": _iso(unit.occurred_start or unit.mentioned_at),
+            "fact_type": unit.fact_type,
+            "score": float(scores[at]),
+            "score_name": _SCORE_NAMES[arm],
         }
-        for at in np.argsort(-own, kind="stable")
-        if own[at] > 0
+        for at in order[scores[order] > 0].tolist()
+        for unit in (page.units[at],)
     ]
 
 
-def _merged(told: Told) -> list[dict[str, Any]]:
+def _merged(found: Found, page: Page) -> list[dict[str, Any]]:
     """Return the ranking by the blend; `source_ranks` is where each arm had the unit among those looked at."""
-    places = {
-        method: np.argsort(np.argsort(-scores[told.ranked], kind="stable"), kind="stable") + 1
-        for method, scores in told.scored.arms.items()
-    }
+    ranks = {arm: _ranks(scores[page.ranked]) for arm, scores in found.scored.arms.items()}
     return [
         {
-            "node_id": str(told.units[at].id),
-            "text": told.units[at].text,
-            "rrf_score": float(told.scored.blend[told.ranked[at]]),
-            "source_ranks": {f"{method}_rank": int(places[method][at]) for method in places},
-            "final_rrf_rank": int(told.place[at]) + 1,
+            **_node(page.units[at]),
+            "rrf_score": float(found.scored.blend[page.ranked[at]]),
+            "source_ranks": {f"{arm}_rank": int(ranks[arm][at]) for arm in ranks},
+            "final_rrf_rank": int(page.place[at]) + 1,
         }
-        for at in np.argsort(told.place).tolist()
+        for at in np.argsort(page.place).tolist()
     ]
 
 
-def _reranked(told: Told) -> list[dict[str, Any]]:
+def _reranked(found: Found, page: Page) -> list[dict[str, Any]]:
     """Return what the reranker read, as it comes now; `rerank_rank` is by its score alone."""
-    looked_at = np.flatnonzero(~np.isnan(told.reranked))
-    by_score = np.argsort(np.argsort(-told.reranked[looked_at], kind="stable"), kind="stable") + 1
+    looked_at = np.flatnonzero(~np.isnan(page.reranked))
     return [
         {
-            "node_id": str(told.units[at].id),
-            "text": told.units[at].text,
-            "rerank_score": float(told.reranked[at]),
+            **_node(page.units[at]),
+            "rerank_score": float(page.reranked[at]),
             "rerank_rank": rank,
-            "rrf_rank": int(told.place[at]) + 1,
-            "rank_change": int(told.place[at]) - at,
+            "rrf_rank": int(page.place[at]) + 1,
+            "rank_change": int(page.place[at]) - at,
             "score_components": {
-                "blend": float(told.scored.blend[told.ranked[at]]),
-                "reranker": float(told.reranked[at]),
-                "mixed": float(told.worth[at]),
+                "blend": float(found.scored.blend[page.ranked[at]]),
+                "reranker": float(page.reranked[at]),
+                "mixed": float(page.worth[at]),
             },
         }
-        for at, rank in zip(looked_at.tolist(), by_score.tolist(), strict=True)
+        for at, rank in zip(looked_at.tolist(), _ranks(page.reranked[looked_at]).tolist(), strict=True)
     ]
+
+
+def _ranks(scores: Floats) -> np.ndarray:
+    """Return the rank of each score, 1 for the largest (n,)."""
+    return np.argsort(np.argsort(-scores, kind="stable"), kind="stable") + 1
+
+
+def _node(unit: FoundUnit) -> dict[str, Any]:
+    return {"node_id": str(unit.id), "text": unit.text}
 
 
 def _iso(at: datetime | None) -> str | None:

@@ -13,9 +13,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 #: Bits that the type of a fact has in `embedding.traits`, beside those of its text: so a search for some types only
 #: reads no more than any other.
 TYPE_BITS = {"world": 1 << 16, "experience": 1 << 17, "observation": 1 << 18}
-
-
-_NONE = np.empty(0, np.int32)
+#: Where an observation stands in the document number that it has to itself, and no fact does: so an address tells them
+#: apart, also where nothing else of a unit was read.
+OBSERVED = 2**31 - 1
+#: No number at all.
+NONE = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Addresses:
     def joined(cls, parts: Sequence["Addresses"]) -> "Addresses":
         """Return all addresses of all parts in a row."""
         return cls(
-            np.concatenate([_NONE, *(part.documents for part in parts)]),
-            np.concatenate([_NONE, *(part.positions for part in parts)]),
+            np.concatenate([NONE, *(part.documents for part in parts)]),
+            np.concatenate([NONE, *(part.positions for part in parts)]),
         )
 
 
@@ -56,7 +58,6 @@ class Statistics:
 class TermPostings:
     """Where one term stands, as far as the viewer may see; `frequency` counts the whole bank's units."""
 
-    term: int
     frequency: int
     addresses: Addresses
     tf: Array
@@ -73,7 +74,7 @@ class Distances:
     traits: Array
 
 
-NO_DISTANCES = Distances(Addresses(_NONE, _NONE), np.empty(0, np.float32), _NONE, _NONE)
+NO_DISTANCES = Distances(Addresses(NONE, NONE), np.empty(0, np.float32), NONE, NONE)
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class Gathered:
 
 @dataclass(frozen=True)
 class FoundUnit:
-    """One unit with all that a hit tells of it; `entities`: ids of what it mentions, by name."""
+    """One unit with all that a hit tells of it; `entities`: names of what it mentions, by id."""
 
     place: int
     id: UUID
@@ -201,7 +202,7 @@ class FoundUnit:
     document_id: str | None
     chunk: UUID | None
     chunk_ordinal: int | None
-    entities: Mapping[str, UUID]
+    entities: Mapping[UUID, str]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 from pgvector import HalfVector
-from psycopg import AsyncCursor
-from psycopg.rows import DictRow
 
 from memorybank.audience import Viewer
 from memorybank.storage.copying import literal
 from memorybank.storage.found import Addresses, Distances, Sample, Tagged, Windows
-from memorybank.storage.queries import Connection
-from memorybank.storage.trip import Trip, addresses_of, distances_of, of_addresses, rows, trip
+from memorybank.storage.queries import Connection, Row
+from memorybank.storage.trip import distances_of, of_addresses, rows, tagged_of, trip
 
 #: Units that stand for all: a deviation is known to 5 percent by so many.
 SAMPLED = 256
@@ -22,8 +20,8 @@ LARGEST = 1_000
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Where vectors are read: a bank, who asks, the model by number and name, the question's vector."""
+class VectorSearch:
+    """Where vectors are read, and near what: a bank, who asks, the model by number and name, the question's vector."""
 
     bank: int
     viewer: Viewer
@@ -43,23 +41,27 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Near:
+class Nearest:
     """The nearest units to ask for: how many, and of which bits in their traits each has one; 0: of any."""
 
-    scope: Scope
+    search: VectorSearch
     limit: int
     traits: int = 0
 
+    def parameters(self) -> dict[str, Any]:
+        """Return what the statement takes."""
+        return {**self.search.parameters(), "limit": self.limit, "traits": self.traits}
 
-async def sample(connection: Connection, scope: Scope, exact: int, seconds: float) -> Sample | None:
+
+async def sample(connection: Connection, search: VectorSearch, exact: int, seconds: float) -> Sample | None:
     """Return units that stand for all; None where the viewer sees at most `exact`, or the index is of another model.
 
     `seconds`: what each statement may take, from here on. Raises ArmTooSlow.
     """
-    own = {"name": scope.name, "exact": exact, "sampled": SAMPLED, "largest": LARGEST}
+    own = {"name": search.name, "exact": exact, "sampled": SAMPLED, "largest": LARGEST}
     async with trip(connection) as sent:
         await sent.limit(seconds)
-        asked = await sent.ask("nearest.sample", scope.parameters() | own)
+        asked = await sent.ask("nearest.sample", search.parameters() | own)
     for row in await rows(asked):
         found = distances_of(row)
         if len(found.addresses):
@@ -67,32 +69,32 @@ async def sample(connection: Connection, scope: Scope, exact: int, seconds: floa
     return None
 
 
-async def ask_nearest(sent: Trip, near: Near) -> AsyncCursor[DictRow]:
-    """Send the question for the nearest units; the answer is a row of packed arrays."""
-    own = {"limit": near.limit, "traits": near.traits}
-    return await sent.ask("nearest.nearest", near.scope.parameters() | own)
-
-
-async def at(connection: Connection, scope: Scope, addresses: Addresses) -> Distances:
+async def at(connection: Connection, search: VectorSearch, addresses: Addresses) -> Distances:
     """Return the distances of these units; raises ArmTooSlow."""
-    async with trip(connection) as sent:
-        asked = await sent.ask("nearest.windows", scope.parameters() | of_addresses(addresses) | {"reach": 0})
-    return distances_of((await rows(asked))[0])
+    [row] = await _asked(connection, "windows", search, of_addresses(addresses) | {"reach": 0})
+    return distances_of(row)
 
 
-async def windows(connection: Connection, scope: Scope, addresses: Addresses, reach: int) -> Windows:
+async def windows(connection: Connection, search: VectorSearch, addresses: Addresses, reach: int) -> Windows:
     """Return units with `reach` neighbours on each side, and the sizes of their documents; raises ArmTooSlow."""
-    counted = {"documents": literal(np.unique(addresses.documents).tolist()), "largest": LARGEST}
-    around = of_addresses(addresses) | {"reach": reach}
+    documents = literal(np.unique(addresses.documents).tolist())
     async with trip(connection) as sent:
-        near = await sent.ask("nearest.windows", scope.parameters() | around)
-        sizes = await sent.ask("nearest.sizes", scope.parameters() | counted)
-    [held] = await rows(sizes)
+        near = await sent.ask(
+            "nearest.windows", search.parameters() | of_addresses(addresses) | {"reach": reach}
+        )
+        counted = await sent.ask(
+            "nearest.document_sizes", search.parameters() | {"documents": documents, "largest": LARGEST}
+        )
+    [held] = await rows(counted)
     return Windows(distances_of((await rows(near))[0]), held["documents"], held["sizes"])
 
 
-async def tags(connection: Connection, scope: Scope, addresses: Addresses) -> Sequence[Tagged]:
-    """Return these units grouped by their tags."""
+async def tags(connection: Connection, search: VectorSearch, addresses: Addresses) -> Sequence[Tagged]:
+    """Return these units grouped by their tags; raises TimedOut."""
+    return [tagged_of(row) for row in await _asked(connection, "tags", search, of_addresses(addresses))]
+
+
+async def _asked(connection: Connection, name: str, search: VectorSearch, own: dict[str, Any]) -> list[Row]:
     async with trip(connection) as sent:
-        asked = await sent.ask("nearest.tags", scope.parameters() | of_addresses(addresses))
-    return [Tagged(frozenset(row["tags"]), addresses_of(row)) for row in await rows(asked)]
+        asked = await sent.ask(f"nearest.{name}", search.parameters() | own)
+    return await rows(asked)

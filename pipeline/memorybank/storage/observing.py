@@ -16,6 +16,7 @@ import numpy as np
 from memorybank.ids import new_id
 from memorybank.model import FactType
 from memorybank.storage import history, mentions, units
+from memorybank.storage.found import OBSERVED
 from memorybank.storage.observations import Pending, Shelf
 from memorybank.storage.queries import Connection, execute, fetch_all
 from memorybank.storage.units import indexed
@@ -186,7 +187,8 @@ class _Writing:
         if not creates:
             return 0
         made = {new_id(): create for create in creates}
-        await self._do("create", ids=list(made), texts=[create.text for create in creates])
+        texts = [create.text for create in creates]
+        await self._do("create", ids=list(made), texts=texts, position=OBSERVED)
         await self._stand((id_, create.facts) for id_, create in made.items())
         await self._index({id_: create.text for id_, create in made.items()})
         return len(made)
@@ -217,7 +219,7 @@ class _Writing:
         rows = await self._rows("addresses", ids=list(said))
         kind, texts = FactType.OBSERVATION, [said[row["id"]] for row in rows]
         found = [
-            indexed(text, row["mentioned_at"], (row["document"], 0, kind))
+            indexed(text, row["mentioned_at"], (row["document"], OBSERVED, kind))
             for row, text in zip(rows, texts, strict=True)
         ]
         place = (self.connection, self.shelf.bank, self.shelf.audience)

@@ -5,7 +5,7 @@ then each element behind its length, and a strided view of the bytes is the whol
 """
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from psycopg import AsyncCursor, DataError
@@ -19,38 +19,22 @@ from memorybank.storage.queries import Connection
 
 #: Dimensions, flags, element type, then length and lower bound of the one dimension: five 32-bit numbers.
 _HEADER = 20
-#: What stands before each element: its length.
-_LENGTH = np.dtype(">i4")
 
 
-class _Numbers(Loader):
-    """Reads a one-dimensional array without nulls."""
+def _numbers(kind: str) -> type[Loader]:
+    """Return what reads a one-dimensional array of such numbers (big endian) without nulls."""
+    row, own = np.dtype([("length", ">i4"), ("number", f">{kind}")]), np.dtype(kind)
 
-    format = Format.BINARY
-    kind: ClassVar[np.dtype[Any]]
+    class Numbers(Loader):
+        format = Format.BINARY
 
-    def load(self, data: Buffer) -> np.ndarray[Any, Any]:
-        """Return the numbers in the machine's byte order, (n,)."""
-        if len(data) <= _HEADER:
-            return np.empty(0, self.kind.newbyteorder("="))
-        rows = np.frombuffer(data, [("length", _LENGTH), ("number", self.kind)], offset=_HEADER)
-        return rows["number"].astype(self.kind.newbyteorder("="))
+        def load(self, data: Buffer) -> np.ndarray[Any, Any]:
+            """Return the numbers in the machine's byte order, (n,)."""
+            if len(data) <= _HEADER:
+                return np.empty(0, own)
+            return np.frombuffer(data, row, offset=_HEADER)["number"].astype(own)
 
-
-class _Int4(_Numbers):
-    kind = np.dtype(">i4")
-
-
-class _Int8(_Numbers):
-    kind = np.dtype(">i8")
-
-
-class _Float4(_Numbers):
-    kind = np.dtype(">f4")
-
-
-class _Float8(_Numbers):
-    kind = np.dtype(">f8")
+    return Numbers
 
 
 class _Moment(TimestamptzBinaryLoader):
@@ -66,10 +50,10 @@ class _Moment(TimestamptzBinaryLoader):
 
 #: By their fixed numbers in PostgreSQL's catalogue: integer[], bigint[], real[], double precision[], timestamptz.
 _LOADERS: dict[int, type[Loader]] = {
-    1007: _Int4,
-    1016: _Int8,
-    1021: _Float4,
-    1022: _Float8,
+    1007: _numbers("i4"),
+    1016: _numbers("i8"),
+    1021: _numbers("f4"),
+    1022: _numbers("f8"),
     1184: _Moment,
 }
 

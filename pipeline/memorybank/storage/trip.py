@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from psycopg import AsyncCursor
 from psycopg.errors import QueryCanceled
 from psycopg.rows import DictRow
@@ -13,7 +12,7 @@ from psycopg.rows import DictRow
 from memorybank.errors import ArmTooSlow, TimedOut
 from memorybank.storage import packed
 from memorybank.storage.copying import literal
-from memorybank.storage.found import NO_DISTANCES, Addresses, Array, Distances
+from memorybank.storage.found import NO_DISTANCES, NONE, Addresses, Array, Distances, Tagged
 from memorybank.storage.queries import Connection, Parameters, Row, load
 
 #: Which arm a statement feeds: that arm can be left out. What the others read is part of every answer.
@@ -28,7 +27,7 @@ ARMS = {
     "nearest.sample": "semantic",
     "nearest.nearest": "semantic",
     "nearest.windows": "semantic",
-    "nearest.sizes": "semantic",
+    "nearest.document_sizes": "semantic",
 }
 #: What stands in a statement as a number, not as a parameter: the width of a vector is part of its type.
 _WIDTH = "%(dimensions)s"
@@ -96,9 +95,13 @@ def of_addresses(addresses: Addresses) -> dict[str, Any]:
 
 def addresses_of(row: Row) -> Addresses:
     """Return the addresses of a row of packed arrays; null stands for no unit at all."""
-    empty = np.empty(0, np.int32)
     documents, positions = row["documents"], row["positions"]
-    return Addresses(empty if documents is None else documents, empty if positions is None else positions)
+    return Addresses(NONE if documents is None else documents, NONE if positions is None else positions)
+
+
+def tagged_of(row: Row) -> Tagged:
+    """Return the units of a row that hold its tags."""
+    return Tagged(frozenset(row["tags"]), addresses_of(row))
 
 
 def distances_of(row: Row) -> Distances:

@@ -20,7 +20,7 @@ from memorybank.recall.query import RecallQuery
 from memorybank.recall.run import RecallResult
 from memorybank.recall.stage import Recall
 from memorybank.settings import BankConfig
-from memorybank.storage.found import TYPE_BITS
+from memorybank.storage.found import OBSERVED, TYPE_BITS
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import EVERY_UNIT
@@ -90,7 +90,7 @@ class World:
         self, connection: Connection, address: tuple[int, int, int, int, int], unit: Unit
     ) -> UUID:
         bank, audience, number, at, _ = address
-        position, identity = at * 1024, new_id()
+        position, identity = OBSERVED if unit.fact_type == "observation" else at * 1024, new_id()
         chunk = await _chunk(connection, (bank, audience, number, at), unit)
         start, end = unit.occurred or (None, None)
         row: dict[str, Any] = {

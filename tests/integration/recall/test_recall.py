@@ -102,7 +102,11 @@ async def test_a_hit_tells_all_that_is_known(world: World) -> None:
     (hit,) = (await world.ask(bank, audience, "release")).hits
     assert (hit.id, hit.text, hit.context, hit.fact_type) == (identity, told.text, "stand-up", "experience")
     assert (hit.mentioned_at, (hit.occurred_start, hit.occurred_end)) == (told.mentioned_at, told.occurred)
-    assert (hit.tags, hit.metadata, tuple(hit.entities)) == (("proj:x",), {"page": "7"}, ("Ana", "release"))
+    assert (hit.tags, hit.metadata, tuple(hit.entities.values())) == (
+        ("proj:x",),
+        {"page": "7"},
+        ("Ana", "release"),
+    )
     assert (hit.document_id, hit.chunk_id) == ("standup/2026-03-04", "team_standup/2026-03-04_0")
     assert 0 < hit.scores.final <= 1 and hit.scores.semantic and hit.scores.keyword
     assert hit.scores.reranker is None
@@ -214,7 +218,7 @@ async def test_beside_the_hits_come_entities_and_chunks_within_their_budgets(wor
     bare = await world.ask(bank, audience, "Who fired the kiln?", include=Include(entities_max_tokens=None))
     assert bare.entities is None and bare.chunks is None and bare.source_facts is None
     # A hit names its entities all the same: the contract switches off what comes beside the hits.
-    assert all(hit.text == f"{name} fired the kiln." for hit in bare.hits for name in hit.entities)
+    assert all(hit.text == f"{name} fired the kiln." for hit in bare.hits for name in hit.entities.values())
     assert all(hit.entities for hit in bare.hits)
 
 

@@ -14,7 +14,7 @@ from memorybank.model import Bank
 from memorybank.storage import queries, search
 from memorybank.storage.found import Addresses, Reached, Seeds
 from memorybank.storage.links import Link, add
-from memorybank.storage.search import Wanted
+from memorybank.storage.search import FirstTrip
 
 #: Mentions of the hub: many times the cap, each of them in two chunks.
 HUB = 3_000
@@ -131,7 +131,7 @@ async def reach(
 ) -> Reached:
     """What is one hop away from these units, the first the strongest, when these names are in the question."""
     seeds = Seeds(await addresses(world, hits), np.linspace(0.9, 0.5, len(hits)))
-    wanted = Wanted(30.0, np.zeros(384), world.recall.embedder.model, (), 16, 100, names)
+    wanted = FirstTrip(30.0, np.zeros(384), world.recall.embedder.model, (), 16, 100, names)
     async with world.database.snapshot() as connection:
         gathered = await search.gather(connection, bank.id, Viewer((audience,)), wanted)
         return await search.reach(connection, bank.id, Viewer((audience,)), seeds, gathered)

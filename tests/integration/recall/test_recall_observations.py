@@ -1,14 +1,20 @@
 """Observations in recall: what they stand on comes with them, in their place, or beside them, within its budgets."""
 
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
 from recall_world import Unit, World
 
+from memorybank.audience import Viewer
 from memorybank.model import Bank
-from memorybank.recall.query import Include, MinScores
+from memorybank.recall.query import Include, MinScores, RecallQuery
+from memorybank.recall.stage import Recall
+from memorybank.settings import Settings
+from memorybank.storage import models
 from memorybank.text import count_tokens
 
+OPERATOR = Viewer.operator()
 FACTS = ["Ana rides a red bicycle.", "Ana rides to work.", "Tea is in the kitchen."]
 SUMMARY = "Ana rides a bicycle to work."
 
@@ -78,7 +84,7 @@ async def test_source_facts_come_beside_within_their_budgets(told: Told) -> None
         assert result.source_facts.keys() <= {str(fact) for fact in facts}
     assert result.hits and (await world.ask(bank, audience, "Ana rides")).source_facts is None
     whole = await world.ask(bank, audience, "Ana rides", include=Include(source_facts_max_tokens=4096))
-    assert whole.source_facts and list(whole.source_facts[str(facts[0])].entities) == ["Ana"]
+    assert whole.source_facts and list(whole.source_facts[str(facts[0])].entities.values()) == ["Ana"]
 
 
 async def test_an_observation_brings_the_chunks_of_its_sources(told: Told) -> None:
@@ -102,3 +108,28 @@ async def test_only_sources_that_the_viewer_may_see_are_told(told: Told) -> None
     result = await world.ask(bank, audience, "Ana", include=Include(source_facts_max_tokens=4096))
     (hit,) = (hit for hit in result.hits if hit.id == observation)
     assert set(hit.source_fact_ids) == set(facts[:2]) and "stole" not in repr(result)
+
+
+@pytest.mark.parametrize("exact", [3, 25_000])
+async def test_a_bank_of_nothing_but_observations_is_a_bank(
+    world: World, settings: Settings, exact: int
+) -> None:
+    bank, audience = await world.bank()
+    texts = [SUMMARY, *(f"Bo rides horse {number}." for number in range(8))]
+    for text in texts:
+        await world.observe(bank, audience, text, [])
+    own = settings.model_copy(update={"recall": settings.recall.model_copy(update={"exact_units": exact})})
+    recall = Recall(world.database, world.recall.embedder, own)
+    async with world.database.transaction() as connection:
+        embedder = world.recall.embedder
+        model = await models.embedding_model(connection, embedder.model, embedder.dimensions)
+    found = await recall(
+        replace(bank, indexed_model=model),
+        world.config,
+        RecallQuery("Who rides to work?", trace=True),
+        OPERATOR,
+    )
+    assert found.hits[0].text == SUMMARY and {hit.text for hit in found.hits} == set(texts)
+    assert found.trace is not None
+    steps = {phase["phase_name"] for phase in found.trace["summary"]["phase_metrics"]}
+    assert ("narrow" in steps) is (exact < len(texts))

@@ -9,6 +9,7 @@ from retain_world import AT, World, item
 
 from memorybank.indexing import index_terms
 from memorybank.model import UnitStatus
+from memorybank.storage.found import OBSERVED
 from memorybank.testing.scripted_model import ScriptedModel
 
 #: Years after anything is retained.
@@ -68,7 +69,7 @@ async def observe(world: World, text: str) -> UUID:
     async with world.database.transaction() as connection:
         for sql in (
             "INSERT INTO memory_unit (id, bank, audience_id, document_number, position, fact_type, text, created_at,"
-            " updated_at) SELECT %(id)s, bank, audience_id, nextval('document_number'), 0, 'observation',"
+            " updated_at) SELECT %(id)s, bank, audience_id, nextval('document_number'), %(place)s, 'observation',"
             " 'Observed: ' || text, now(), now() FROM memory_unit WHERE text = %(text)s",
             "INSERT INTO observation_source (observation, source, bank, audience_id)"
             " SELECT %(id)s, id, bank, audience_id FROM memory_unit WHERE text = %(text)s",
@@ -76,5 +77,5 @@ async def observe(world: World, text: str) -> UUID:
             " FROM unit_entity ue JOIN memory_unit u ON u.id = ue.unit WHERE u.text = %(text)s",
             "UPDATE memory_unit SET consolidated_at = now() WHERE text = %(text)s",
         ):
-            await connection.execute(sql, {"id": observation, "text": text})
+            await connection.execute(sql, {"id": observation, "text": text, "place": OBSERVED})
     return observation

@@ -13,7 +13,7 @@ from rank_bm25 import BM25Okapi
 from memorybank.recall.arms import lexical
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.space import Space, build
-from memorybank.storage.found import TYPE_BITS, Addresses, Distances, Statistics, TermPostings
+from memorybank.storage.found import OBSERVED, Addresses, Distances, Statistics, TermPostings
 
 WORDS = "abcdefgh"
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), min_size=1, max_size=30)
@@ -31,7 +31,7 @@ def postings_of(texts: list[list[str]], term: str, per_document: int = 1) -> Ter
     at = np.array([index for index, text in enumerate(texts) if term in text], np.int64)
     tf = np.array([Counter(texts[index])[term] for index in at])
     lengths = np.array([len(texts[index]) for index in at])
-    return TermPostings(0, len(at), Addresses(at // per_document + 1, at % per_document), tf, lengths)
+    return TermPostings(len(at), Addresses(at // per_document + 1, at % per_document), tf, lengths)
 
 
 def score(
@@ -73,10 +73,10 @@ def test_observations_leave_the_sessions_of_facts_as_they_are(
     observed = data.draw(st.lists(st.sampled_from(texts), max_size=len(texts)))
     place = np.arange(len(texts))
     documents = np.append(place // size + 1, 1_000 + np.arange(len(observed)))
-    positions = np.append(place % size, np.zeros(len(observed), np.int64))
-    traits = np.append(np.zeros_like(place), np.full(len(observed), TYPE_BITS["observation"]))
+    positions = np.append(place % size, np.full(len(observed), OBSERVED))
     both = [*texts, *observed]
-    of_all = Distances(Addresses(documents, positions), np.zeros(len(both)), np.zeros_like(traits), traits)
+    none = np.zeros(len(both), np.int64)
+    of_all = Distances(Addresses(documents, positions), none, none, none)
     postings = []
     for term in query:
         found = postings_of(both, term)

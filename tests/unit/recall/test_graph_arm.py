@@ -16,7 +16,7 @@ from memorybank.recall.arms import graph
 from memorybank.recall.arms.graph import Edges
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.query import RecallQuery
-from memorybank.recall.ranking import Asked
+from memorybank.recall.ranking import Criteria
 from memorybank.recall.space import Space, build
 from memorybank.settings import defaults
 from memorybank.storage.found import (
@@ -169,7 +169,7 @@ def test_a_causal_link_counts_more_where_a_reason_is_asked_for(query: str, cause
     nothing = np.zeros(4, np.int64)
     held = Distances(at(range(4)), np.array([0.2, 0.9, 0.9, 0.9]), nothing, nothing)
     found = Gathered(Statistics(4, 40), (), held, (), None, None, None)
-    asked = Asked(question.read(RecallQuery(query), NOON), WEIGHTS, Bm25(0.9, 0.4))
+    asked = Criteria(question.read(RecallQuery(query), NOON), WEIGHTS, Bm25(0.9, 0.4))
     scored = ranking.score(found, asked)
     read = replace(reached({0: 0.9}), linked=(link(0, 1), link(0, 2, causal=True)))
     after = ranking.with_graph(scored, asked, (), read)

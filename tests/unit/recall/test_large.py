@@ -10,9 +10,10 @@ from memorybank.recall import fusion, question, ranking, signals
 from memorybank.recall import space as spaces
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.query import RecallQuery
-from memorybank.recall.ranking import Asked
+from memorybank.recall.ranking import Criteria
 from memorybank.settings import defaults
 from memorybank.storage.found import (
+    OBSERVED,
     Addresses,
     Candidates,
     Distances,
@@ -28,9 +29,9 @@ from memorybank.text.traits import Trait
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WEIGHTS = fusion.weights(defaults().recall.weights, ranking.COUNTED)
-ASKED = Asked(question.read(RecallQuery("when did the comet pass"), NOON), WEIGHTS, Bm25(0.9, 0.4))
-#: Units of each document: some are long, some stand alone.
-SIZES = np.array([1, 2, 3, 5, 8, 13, 21, 34, 1, 1, 40])
+ASKED = Criteria(question.read(RecallQuery("when did the comet pass"), NOON), WEIGHTS, Bm25(0.9, 0.4))
+#: Units of each document: some are long, some stand alone; the last ones are observations.
+SIZES, OBSERVATIONS = np.array([1, 2, 3, 5, 8, 13, 21, 34, 1, 1, 40, *[1] * 30]), 30
 COUNT = int(SIZES.sum())
 
 
@@ -41,6 +42,7 @@ class World:
         dice = np.random.default_rng(seed)
         documents = np.repeat(np.arange(len(SIZES)) * 3 + 2, SIZES)
         positions = np.concatenate([np.arange(size) * 1024 + dice.integers(0, 3) for size in SIZES])
+        positions[-OBSERVATIONS:] = OBSERVED
         self.addresses = Addresses(documents, positions)
         self.distances = dice.uniform(0.2, 1.2, COUNT).astype(np.float32)
         self.speakers = dice.integers(0, 3, COUNT)
@@ -52,9 +54,7 @@ class World:
 
     def _term(self, dice: np.random.Generator, term: int, share: float) -> TermPostings:
         held = np.flatnonzero(dice.random(COUNT) < share)
-        return TermPostings(
-            term, len(held), self.at(held), dice.integers(1, 4, len(held)), self.lengths[held]
-        )
+        return TermPostings(len(held), self.at(held), dice.integers(1, 4, len(held)), self.lengths[held])
 
     def at(self, units: np.ndarray) -> Addresses:
         return Addresses(self.addresses.documents[units], self.addresses.positions[units])

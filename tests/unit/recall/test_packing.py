@@ -145,7 +145,7 @@ def test_an_arm_that_saw_nothing_reaches_no_least_score() -> None:
 
 def test_entities_come_by_rank_once_and_within_their_budget() -> None:
     ana, bo, cy = uuid4(), uuid4(), uuid4()
-    first, second = hit("a", entities={"Bo": bo, "Ana": ana}), hit("b", entities={"Ana": ana, "Cy": cy})
+    first, second = hit("a", entities={bo: "Bo", ana: "Ana"}), hit("b", entities={ana: "Ana", cy: "Cy"})
     assert [one.id for one in beside.entities([first, second], 500)] == [bo, ana, cy]
     assert [one.name for one in beside.entities([first, second], 2)] == ["Bo", "Ana"]
     assert beside.entities([first], 0) == ()

@@ -14,7 +14,7 @@ from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.fusion import z_scored
 from memorybank.recall.query import RecallQuery
-from memorybank.recall.ranking import Asked
+from memorybank.recall.ranking import Criteria
 from memorybank.settings import defaults
 from memorybank.storage.found import (
     TYPE_BITS,
@@ -35,7 +35,7 @@ from memorybank.timeline import TimeSpan
 
 WEIGHTS = fusion.weights(defaults().recall.weights, ranking.COUNTED)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-ASKED = Asked(question.read(RecallQuery("which comet"), NOON), WEIGHTS, Bm25(0.9, 0.4))
+ASKED = Criteria(question.read(RecallQuery("which comet"), NOON), WEIGHTS, Bm25(0.9, 0.4))
 MARCH = TimeSpan(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC), "", "month")
 
 
@@ -60,7 +60,7 @@ def gathered(distances: list[float], terms: list[TermPostings] | None = None) ->
 
 def term(*documents: int) -> TermPostings:
     ones = np.ones(len(documents), np.int64)
-    return TermPostings(7, len(documents), each_alone(*documents), ones, 10 * ones)
+    return TermPostings(len(documents), each_alone(*documents), ones, 10 * ones)
 
 
 def test_the_settings_name_every_weight() -> None:

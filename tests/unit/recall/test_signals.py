@@ -35,9 +35,7 @@ def scene(query: str, texts: list[str], cosine: list[float] | None = None, mean_
     for term in asked.terms:
         held = np.array([at for at, own in enumerate(terms) if term in own], np.int64)
         where = Addresses(np.ones(len(held), np.int64), held)
-        postings.append(
-            TermPostings(term, len(held), where, np.ones(len(held)), np.full(len(held), mean_length))
-        )
+        postings.append(TermPostings(len(held), where, np.ones(len(held)), np.full(len(held), mean_length)))
     everywhere = Addresses(np.ones(count, np.int64), np.arange(count))
     unknown = np.full(count, np.nan)
     gathered = Gathered(

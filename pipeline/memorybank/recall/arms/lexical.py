@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memorybank.recall.space import Floats, Integers, Space, distinct
-from memorybank.storage.found import Statistics, TermPostings
+from memorybank.storage.found import OBSERVED, Statistics, TermPostings
 
 #: A whole session is a long text: the usual constants of BM25 hold there.
 SESSION_K1, SESSION_B = 1.5, 0.75
@@ -107,11 +107,11 @@ def score(
 
 def _inside(space: Space, term: TermPostings) -> tuple[Floats, int]:
     """Return how often a term stands in each document of the space, and in how many of all documents it does."""
-    numbers, documents = space.document_numbers, term.addresses.documents
+    numbers, documents, positions = space.document_numbers, term.addresses.documents, term.addresses.positions
     at = np.minimum(np.searchsorted(numbers, documents), len(numbers) - 1)
     here = numbers[at] == documents
     inside = np.bincount(at[here], term.tf[here], len(numbers))
-    return np.asarray(inside, np.float64), len(distinct(documents))
+    return np.asarray(inside, np.float64), len(distinct(documents[positions != OBSERVED]))
 
 
 def _session_part(documents: Documents, inside: Floats, holders: int) -> Floats:

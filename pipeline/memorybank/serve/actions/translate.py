@@ -9,6 +9,7 @@ from uuid import UUID
 from memorybank import clock
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage, UnitStatus
+from memorybank.recall.beside import EntityState
 from memorybank.recall.query import Include, MinScores, RecallQuery, Window
 from memorybank.recall.run import RecallResult
 from memorybank.retain.editing import Edit
@@ -170,14 +171,7 @@ def recall_response(found: RecallResult) -> wire.RecallResponse:
     return wire.RecallResponse(
         results=[recall_result(hit) for hit in found.hits],
         trace=dict(found.trace) if found.trace is not None else None,
-        entities=None
-        if entities is None
-        else {
-            entity.name: wire.EntityStateResponse(
-                entity_id=str(entity.id), canonical_name=entity.name, observations=[]
-            )
-            for entity in entities
-        },
+        entities=None if entities is None else _entities(entities),
         chunks=None
         if chunks is None
         else {
@@ -195,13 +189,22 @@ def recall_response(found: RecallResult) -> wire.RecallResponse:
     )
 
 
+def _entities(found: Sequence[EntityState]) -> dict[str, wire.EntityStateResponse]:
+    """Return entities by name; of several of one name the best hits' has it, the others stand by their ids."""
+    by_key: dict[str, wire.EntityStateResponse] = {}
+    for one in found:
+        state = wire.EntityStateResponse(entity_id=str(one.id), canonical_name=one.name, observations=[])
+        by_key[str(one.id) if one.name in by_key else one.name] = state
+    return by_key
+
+
 def recall_result(hit: Hit, *, scored: bool = True) -> wire.RecallResult:
     """Return one hit as the wire has it; what only comes beside the hits is not `scored`."""
     return wire.RecallResult(
         id=str(hit.id),
         text=hit.text,
         type=hit.fact_type,
-        entities=list(hit.entities),
+        entities=list(dict.fromkeys(hit.entities.values())),
         context=hit.context or None,
         occurred_start=stamp(hit.occurred_start),
         occurred_end=stamp(hit.occurred_end),

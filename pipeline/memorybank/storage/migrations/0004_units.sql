@@ -55,6 +55,8 @@ CREATE TABLE memory_unit (
     UNIQUE (document_number, position, bank, audience_id),
     FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id),
     CHECK (document IS NULL OR document = document_number),
+    -- An address alone tells what is an observation.
+    CHECK ((fact_type = 'observation') = (position = 2147483647)),
     CHECK (occurred_end >= occurred_start)
 );
 CREATE INDEX memory_unit_listing ON memory_unit (bank, mentioned_at DESC NULLS LAST, created_at DESC, id DESC);

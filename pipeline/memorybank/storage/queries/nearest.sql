@@ -64,7 +64,7 @@ CROSS JOIN LATERAL (
      ORDER BY e.position LIMIT %(reach)s + 1)
 ) AS near
 
--- name: sizes
+-- name: document_sizes
 -- How many units these documents have, up to a cap.
 SELECT array_agg(asked.document) AS documents, array_agg(held.units) AS sizes
 FROM unnest(%(documents)s::integer[]) AS asked (document)

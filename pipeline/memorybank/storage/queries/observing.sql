@@ -40,10 +40,10 @@ WHERE v.observation = ANY(%(ids)s::uuid[])
 
 -- name: create
 -- audience: rows are only added, for the audience of a lease
--- New observations, each with an address of its own, so that nobody is its neighbour.
+-- New observations, each with a document number of its own, so that nobody is its neighbour.
 INSERT INTO memory_unit (id, bank, audience_id, document_number, position, fact_type, text, tags, kept_by_kind, created_at,
                          updated_at)
-SELECT made.id, %(bank)s, %(audience)s, nextval('document_number'), 0, 'observation', made.text, %(scope)s::text[],
+SELECT made.id, %(bank)s, %(audience)s, nextval('document_number'), %(position)s, 'observation', made.text, %(scope)s::text[],
        'consolidation', %(now)s, %(now)s
 FROM unnest(%(ids)s::uuid[], %(texts)s::text[]) AS made (id, text)
 

@@ -49,7 +49,7 @@ WITH counted AS MATERIALIZED (
     SELECT term FROM ranked
     WHERE rank <= %(max_terms)s AND (total <= %(max_postings)s OR rank = 1)
 )
-SELECT counted.term, counted.frequency, held.documents, held.positions, held.tf, held.lengths
+SELECT counted.frequency, held.documents, held.positions, held.tf, held.lengths
 FROM counted
 LEFT JOIN chosen ON chosen.term = counted.term
 CROSS JOIN LATERAL (

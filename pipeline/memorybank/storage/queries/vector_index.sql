@@ -1,8 +1,10 @@
 -- name: due
 -- audience: an index is of the bank, whoever may see its rows; only a number is compared
--- Whether a bank has grown too large for exact search, has no index of this model and none is on its way.
+-- Whether a bank has grown too large for exact search, has no index of this model and none is on its way. One that somebody
+-- has dropped is missed too: until it is built anew, nearest vectors are found without it, in order of their distance.
 SELECT b.id FROM bank b
-WHERE b.id = %(bank)s AND b.indexed_model IS DISTINCT FROM %(model)s
+WHERE b.id = %(bank)s
+  AND (b.indexed_model IS DISTINCT FROM %(model)s OR to_regclass('embedding_hnsw_' || b.id || '_' || %(model)s) IS NULL)
   AND EXISTS (SELECT FROM embedding e WHERE e.bank = b.id AND e.model = %(model)s OFFSET %(exact)s LIMIT 1)
   AND NOT EXISTS (SELECT FROM operation o
                   WHERE o.bank = b.id AND o.kind = 'vector_index' AND o.status IN ('pending', 'processing'))

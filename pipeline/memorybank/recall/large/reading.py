@@ -6,6 +6,7 @@ of the candidates only.
 
 import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,13 +15,13 @@ from memorybank.audience import Viewer
 from memorybank.model import Bank
 from memorybank.recall import ranking
 from memorybank.recall import space as spaces
-from memorybank.recall.ranking import Asked, Scored
+from memorybank.recall.ranking import Criteria, Scored
 from memorybank.recall.signals import SAMPLED_NEIGHBOURS
 from memorybank.storage import nearest, search
-from memorybank.storage.found import Addresses, Candidates, Gathered, Sample
-from memorybank.storage.nearest import Near, Scope
+from memorybank.storage.found import Addresses, Candidates, Gathered, Sample, Tagged
+from memorybank.storage.nearest import Nearest, VectorSearch
 from memorybank.storage.queries import Connection
-from memorybank.storage.search import Wanted
+from memorybank.storage.search import FirstTrip
 
 #: Nearest units asked of the index.
 NEAREST = 200
@@ -45,84 +46,83 @@ class Reading:
 
     bank: Bank
     viewer: Viewer
-    wanted: Wanted
-    asked: Asked
+    trip: FirstTrip
+    criteria: Criteria
     exact: int
 
-    def scope(self) -> Scope | None:
+    def by_index(self) -> VectorSearch | None:
         """Return where vectors are read by index; None where the bank has no index or nobody asks for vectors."""
-        wanted, model = self.wanted, self.bank.indexed_model
-        if model is None or wanted.vector is None:
+        trip, model = self.trip, self.bank.indexed_model
+        if model is None or trip.vector is None:
             return None
-        return Scope(self.bank.id, self.viewer, model, wanted.model, wanted.vector)
+        return VectorSearch(self.bank.id, self.viewer, model, trip.model, trip.vector)
 
 
 async def gather(connection: Connection, reading: Reading) -> Gathered:
     """Read what the arms score from; of a large bank what is near or holds the words. Raises ArmTooSlow or TimedOut."""
-    scope, wanted = reading.scope(), reading.wanted
-    drawn = await nearest.sample(connection, scope, reading.exact, wanted.seconds) if scope else None
-    if scope is None or drawn is None:
-        return await _whole(connection, reading, wanted)
-    typed, tagged = await _shares(connection, reading, scope, drawn)
+    where, trip = reading.by_index(), reading.trip
+    drawn = await nearest.sample(connection, where, reading.exact, trip.seconds) if where else None
+    if where is None or drawn is None:
+        return await _whole(connection, reading, trip)
+    typed, tagged = await _shares(connection, reading, where, drawn)
     if min(typed, drawn.share) < FEW:
-        return await _whole(connection, reading, wanted)
+        return await _whole(connection, reading, trip)
     if tagged < FEW:
-        return await _passing(connection, reading, scope, drawn)
-    near = Near(scope, math.ceil(NEAREST / tagged), ranking.type_bits(reading.asked.types))
-    found = await _whole(connection, reading, replace(wanted, filter=None, near=near))
-    gathered = replace(found, sample=drawn)
+        return await _passing(connection, reading, where, drawn)
+    near = Nearest(where, math.ceil(NEAREST / tagged), ranking.type_bits(reading.criteria.types))
+    gathered = replace(
+        await _whole(connection, reading, replace(trip, tags=None, nearest=near)), sample=drawn
+    )
     if typed == tagged == 1.0:
         return gathered
-    gathered = await _looked_up(connection, reading, scope, gathered, math.ceil(LOOKED_UP / (typed * tagged)))
-    passing = ranking.tagged_addresses(gathered.tagged or (), reading.asked.tags)
-    if wanted.filter and len(passing) < ENOUGH:
-        return await _passing(connection, reading, scope, drawn)
+    gathered = await _looked_up(connection, reading, where, gathered, math.ceil(LOOKED_UP / (typed * tagged)))
+    if trip.tags and len(_tagged(gathered.tagged, reading)) < ENOUGH:
+        return await _passing(connection, reading, where, drawn)
     return gathered
 
 
-async def scored(gathered: Gathered, asked: Asked) -> Scored:
+async def scored(gathered: Gathered, criteria: Criteria) -> Scored:
     """Score what was gathered; in a thread where it is much."""
     many = len(gathered.distances.addresses) + sum(len(term.addresses) for term in gathered.postings)
     if many <= LOOP_UNITS:
-        return ranking.score(gathered, asked)
-    return await asyncio.to_thread(ranking.score, gathered, asked)
+        return ranking.score(gathered, criteria)
+    return await asyncio.to_thread(ranking.score, gathered, criteria)
 
 
-async def _whole(connection: Connection, reading: Reading, wanted: Wanted) -> Gathered:
-    return await search.gather(connection, reading.bank.id, reading.viewer, wanted)
+async def _whole(connection: Connection, reading: Reading, trip: FirstTrip) -> Gathered:
+    return await search.gather(connection, reading.bank.id, reading.viewer, trip)
 
 
-async def _passing(connection: Connection, reading: Reading, scope: Scope, drawn: Sample) -> Gathered:
+async def _passing(connection: Connection, reading: Reading, where: VectorSearch, drawn: Sample) -> Gathered:
     """Ask the filter first: all units that pass, each with its exact distance."""
-    gathered = await _whole(connection, reading, replace(reading.wanted, vector=None))
-    addresses = ranking.tagged_addresses(gathered.tagged or (), reading.asked.tags)
-    return replace(gathered, distances=await nearest.at(connection, scope, addresses), sample=drawn)
+    gathered = await _whole(connection, reading, replace(reading.trip, vector=None))
+    distances = await nearest.at(connection, where, _tagged(gathered.tagged, reading))
+    return replace(gathered, distances=distances, sample=drawn)
 
 
 async def _looked_up(
-    connection: Connection, reading: Reading, scope: Scope, gathered: Gathered, count: int
+    connection: Connection, reading: Reading, where: VectorSearch, gathered: Gathered, count: int
 ) -> Gathered:
     """Look up type and tags of the best candidates, of which a filter will leave a share only."""
-    some = _best(await scored(gathered, reading.asked), count)
-    known = await nearest.at(connection, scope, some)
+    some = _best(await scored(gathered, reading.criteria), count)
+    known = await nearest.at(connection, where, some)
     gathered = replace(gathered, distances=spaces.together(gathered.distances, known))
-    if reading.wanted.filter is None:
+    if reading.trip.tags is None:
         return gathered
-    tagged = await nearest.tags(connection, scope, gathered.distances.addresses)
+    tagged = await nearest.tags(connection, where, gathered.distances.addresses)
     return replace(gathered, tagged=tuple(tagged))
 
 
 async def _shares(
-    connection: Connection, reading: Reading, scope: Scope, drawn: Sample
+    connection: Connection, reading: Reading, where: VectorSearch, drawn: Sample
 ) -> tuple[float, float]:
     """Return how many of the units pass the filter on types, and how many that on tags, each 0 to 1."""
-    bits, traits = ranking.type_bits(reading.asked.types), drawn.distances.traits
+    bits, traits = ranking.type_bits(reading.criteria.types), drawn.distances.traits
     typed = float(np.mean(traits & bits != 0)) if bits else 1.0
-    if reading.wanted.filter is None:
+    if reading.trip.tags is None:
         return typed, 1.0
-    found = await nearest.tags(connection, scope, drawn.distances.addresses)
-    addresses = ranking.tagged_addresses(found, reading.asked.tags)
-    return typed, len(addresses) / len(traits)
+    found = await nearest.tags(connection, where, drawn.distances.addresses)
+    return typed, len(_tagged(found, reading)) / len(traits)
 
 
 async def narrow(
@@ -134,19 +134,23 @@ async def narrow(
     count: int,
 ) -> Gathered:
     """Read the best candidates of a large bank with their neighbours, and what the graph reached; raises ArmTooSlow."""
-    scope, sample = reading.scope(), gathered.sample
-    if scope is None or sample is None:
+    where, sample = reading.by_index(), gathered.sample
+    if where is None or sample is None:
         return gathered
     if gathered.tagged is not None:
-        tagged = await nearest.tags(connection, scope, reached)
+        tagged = await nearest.tags(connection, where, reached)
         gathered = replace(gathered, tagged=(*gathered.tagged, *tagged))
     chosen = Addresses.joined([_best(rough, count), reached])
     drawn = sample.distances.addresses
     context = Addresses(drawn.documents[:SAMPLED_NEIGHBOURS], drawn.positions[:SAMPLED_NEIGHBOURS])
-    windows = await nearest.windows(connection, scope, Addresses.joined([chosen, context]), NEIGHBOURS)
+    windows = await nearest.windows(connection, where, Addresses.joined([chosen, context]), NEIGHBOURS)
     spread = rough.lexical.spread(rough.space.population)
     return replace(gathered, candidates=Candidates(chosen, windows, spread))
 
 
 def _best(rough: Scored, count: int) -> Addresses:
     return rough.space.addresses(ranking.best(rough, count))
+
+
+def _tagged(found: Sequence[Tagged] | None, reading: Reading) -> Addresses:
+    return ranking.tagged_addresses(found or (), reading.criteria.tags)
