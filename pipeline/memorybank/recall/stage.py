@@ -237,9 +237,6 @@ class Recall:
         run, include, packed = found.run, found.run.query.include, found.packing.hits
         states, chunks, facts, truncated = None, None, None, None
         with run.steps.step("beside"):
-            sources = (
-                await self._sources(connection, found) if include.source_facts_max_tokens is not None else {}
-            )
             if include.entities_max_tokens is not None:
                 states = beside.entities(packed, include.entities_max_tokens)
             if include.chunks_max_tokens is not None:
@@ -248,7 +245,7 @@ class Recall:
             if include.source_facts_max_tokens is not None:
                 facts, truncated = beside.source_facts(
                     [hit.source_fact_ids for hit in packed],
-                    sources,
+                    await self._sources(connection, found),
                     include.source_facts_max_tokens,
                     include.source_facts_max_tokens_per_observation,
                 )

@@ -1,6 +1,8 @@
 """Cutting a text into sentences, for the languages we speak, without a model."""
 
 import re
+import tomllib
+from pathlib import Path
 
 from memorybank.text.stopwords import STOP_WORDS
 
@@ -19,25 +21,8 @@ _OPENING = "\"'“„‘«»([{¿¡「『（【《-–—*_#> "
 #: A line that starts like this is an item, a heading or a new speaker, never the rest of the line above.
 _NEW_LINE = re.compile(r"\s*(?:[-*•–—>#|]|\d+[.)]\s|\[|[^\W\d_][\w .'-]{0,30}:\s)")
 
-
-def _words(table: str) -> frozenset[str]:
-    return frozenset(table.split())
-
-
-#: Abbreviations behind which a sentence goes on, whatever follows: titles and words that introduce
-#: something.
-_BEFORE_NAMES = _words(
-    """dr. mr. mrs. ms. prof. st. sr. sra. srta. jr. rev. gen. col. capt. lt. sgt. hon. gov. sen. rep.
-    pres. mt. ft. hr. fr. frl. dipl. ing. mag. geb. bzw. vgl. ca. z.b. z. d.h. u.a. u.u. i.d.r. z.t. s.
-    nr. str. tel. art. abs. e.g. i.e. eg. ie. cf. vs. viz. approx. no. nos. fig. figs. eq. vol. ch. pp.
-    p. ed. eds. al. mme. mlle. mm. m. ex. env. dott. dott.ssa sig. sig.ra sigg. avv. es. pag. d. dª.
-    dña. ud. uds. p.ej. av. exmo. exma. núm. nº. evtl. ggf. inkl. exkl. sog. jan. feb. mar. apr.
-    jun. jul. aug. sep. sept. oct. okt. nov. dec. dez. mon. tue. wed. thu. fri. sat. sun. и. г. ул. т.е.
-    т.д. им. др. проф."""
-)
-#: Abbreviations that also end sentences: the next word decides (a capital that is no name starts a new
-#: one).
-_MAY_END = _words("inc. ltd. co. corp. a.m. p.m. am. pm. u.s. u.k. d.c. bros. gmbh. s.a.")
+_TABLE = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text("utf-8"))
+_BEFORE_NAMES, _MAY_END = (frozenset(_TABLE[name].split()) for name in ("before_names", "may_end"))
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+", re.UNICODE)
 _ORDINAL = re.compile(r"\d{1,2}\.")
 #: A capital function word starts a sentence; any other may be a name or a German noun ("am 3. Mai").

@@ -299,7 +299,8 @@ async def test_a_trace_tells_every_step(world: World) -> None:
     assert trace["query"]["temporal_constraint"] is not None and len(trace["query"]["query_embedding"]) == 384
     assert {arm["method_name"] for arm in trace["retrieval_results"]} == {"semantic", "bm25", "temporal"}
     keyword = next(arm for arm in trace["retrieval_results"] if arm["method_name"] == "bm25")
-    assert [(entry["rank"], entry["text"]) for entry in keyword["results"]] == [(1, "The kiln is hot.")]
+    named = [(entry["rank"], entry["score_name"], entry["text"]) for entry in keyword["results"]]
+    assert named == [(1, "bm25_score", "The kiln is hot.")]
     assert trace["rrf_merged"][0]["source_ranks"] == {"semantic_rank": 1, "bm25_rank": 1, "temporal_rank": 1}
     phases = [phase["phase_name"] for phase in trace["summary"]["phase_metrics"]]
     assert phases == [
