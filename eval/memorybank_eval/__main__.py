@@ -14,6 +14,7 @@ from memorybank_eval import (
     benchmark,
     beside,
     beside_recall,
+    beside_reflect,
     bulk,
     entities,
     fitting,
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     ann.add_command(commands)
     beside.add_command(commands)
     beside_recall.add_command(commands)
+    beside_reflect.add_command(commands)
     bulk.add_command(commands)
     entities.add_command(commands)
     fitting.add_command(commands)
