@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from memorybank.testing.scripted_checker import verdicts
+
 Body = dict[str, Any]
 
 #: Names of `response_format` that it answers by their meaning; any other schema gets a minimal object.
@@ -62,6 +64,8 @@ def answer(body: Body) -> Said:
         return _json(name, {"actions": actions(user)})
     if name == DOCUMENT:
         return _json(name, document(user))
+    if name == VERDICT:
+        return _json(name, checked(user))
     if name == STEP:
         return _json(name, {"calls": [{"tool": "done", "answer": free_answer(user)}]})
     if schema is not None:
@@ -175,6 +179,13 @@ def document(user: str) -> dict[str, Any]:
     if not page:
         return {"sections": [{"name": "What is known", "statements": said}]}
     return {"operations": [{"op": "append", "section": page[0]["section"], "statements": said}]}
+
+
+def checked(user: str) -> dict[str, Any]:
+    """Return verdicts on the `<draft>` under the directives, one a line, that stand before the first fence."""
+    lines = user.split("\n<")[0].splitlines()
+    directives = [json.loads(line) for line in lines if line.startswith('{"id"')]
+    return verdicts(directives, "\n".join(blocks("question", user)), "\n".join(blocks("draft", user)))
 
 
 def rows(tag: str, user: str) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from memorybank.testing.scripted_answers import CONSOLIDATION, Body, Said, user_text, wanted
+from memorybank.testing.scripted_answers import CONSOLIDATION, VERDICT, Body, Said, user_text, wanted
+from memorybank.testing.scripted_checker import BROKEN
 from memorybank.testing.scripted_decisions import WAYS
 from memorybank.testing.scripted_gullible import obedient
 
@@ -28,6 +29,7 @@ class Fault:
 
     Fitting: the user's text holds `when` (if set) and is longer than `longer_than` characters; with `fresh` only the
     first request about something, none with turns that were added to it; of all these only each `every`-th.
+    `asks`: only calls for the schema of this name, "" for those that ask for free text.
     `seconds`: of retry-after. `text`: the content, for the kind "says"; for "calls" the tools that are called, as JSON
     pairs of name and arguments. `endpoint`: embeddings and rerank
     know only the kinds that are HTTP errors.
@@ -36,6 +38,7 @@ class Fault:
     kind: str
     times: int | None = 1
     when: str | None = None
+    asks: str | None = None
     longer_than: int = -1
     fresh: bool = False
     seconds: float = 0.0
@@ -59,7 +62,8 @@ class Fault:
         asked_before = (
             self.fresh and body["messages"][-1]["role"] == "user" and len(body["messages"]) > FIRST_TURNS
         )
-        if self.times == 0 or not about or asked_before or not _APPLIES[self.kind](body):
+        other = self.asks is not None and (self.asks != wanted(body)[0] or bool(body.get("tools")))
+        if self.times == 0 or not about or asked_before or other or not _APPLIES[self.kind](body):
             return False
         self.met += 1
         return self.met % self.every == 0
@@ -172,6 +176,7 @@ _ERRORS = {
 }
 #: kind -> what the right content becomes
 _CONTENTS: dict[str, Callable[[str], str]] = {
+    **BROKEN,
     "unclosed": _half,
     "prose": lambda content: _STORY,
     "ignores_schema": lambda content: _STORY,
@@ -231,10 +236,15 @@ def _decides(body: Body) -> bool:
     return wanted(body)[0] == CONSOLIDATION
 
 
+def _judges(body: Body) -> bool:
+    return wanted(body)[0] == VERDICT
+
+
 #: Faults that only some requests run into.
 _APPLIES: dict[str, Callable[[Body], bool]] = (
     dict.fromkeys(KINDS, _always)
     | dict.fromkeys(WAYS, _decides)
+    | dict.fromkeys(BROKEN, _judges)
     | {
         "no_tools": _has_tools,
         "calls": _has_tools,
