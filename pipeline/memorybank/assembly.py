@@ -10,6 +10,7 @@ from uuid import UUID
 
 from memorybank.audience import Viewer
 from memorybank.consolidate.stage import Consolidate
+from memorybank.curate.stating import Stating
 from memorybank.errors import ModelMisconfigured
 from memorybank.llm import litellm_client
 from memorybank.llm.client import LanguageModel
@@ -55,6 +56,7 @@ class Parts:
     retain: Retain
     files: Files
     curate: Curate
+    stating: Stating
     consolidate: Consolidate
     recall: Recall
     reflect: Reflect
@@ -121,6 +123,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     recall = Recall(database, embedder, settings, await _reranker(settings.reranker))
     retain = Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings)
     converter = Converter(settings.files, settings.retain.max_item_chars, settings.retain.recalled_tags)
+    curate = Curate(database, embedder, settings)
     mental_models = MentalModels(
         RecallForMentalModels(recall),
         _model_for(model, settings, "reflect"),
@@ -132,7 +135,8 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
         yield Parts(
             retain=retain,
             files=Files(retain, converter, settings.files),
-            curate=Curate(database, embedder, settings),
+            curate=curate,
+            stating=Stating(database, embedder, settings, curate),
             consolidate=Consolidate(
                 database, embedder, _model_for(model, settings, "consolidation"), settings
             ),

@@ -44,6 +44,26 @@ class BadRequest(InvalidInput, code="bad_request", status=400):
     """Well-formed, but cannot be asked for in this way or in this state."""
 
 
+class WrongState(BadRequest, code="wrong_state"):
+    """The memory is in a state in which it cannot be changed in this way."""
+
+
+class FactTooLong(InvalidInput, code="fact_too_long"):
+    """A fact has more characters than one may have."""
+
+
+class FactNotOneParagraph(InvalidInput, code="fact_not_one_paragraph"):
+    """A fact has a blank line in it."""
+
+
+class SourceNotPublic(InvalidInput, code="workspace_source_not_public"):
+    """What an agent learned where not everybody may read is nothing for all of a workspace."""
+
+
+class CustomerData(InvalidInput, code="customer_data_not_remembered"):
+    """It is marked as a customer's data: nothing of it is kept."""
+
+
 class DirectiveViolated(MemoryBankError, code="directive_violated", status=422):
     """An answer breaks a directive of its bank, or nobody can say that it keeps them: nothing of it leaves."""
 
@@ -52,8 +72,24 @@ class NotFound(MemoryBankError, code="not_found", status=404):
     """Unknown, or not visible to the caller: both get the same answer."""
 
 
+class Unauthorized(MemoryBankError, code="unauthorized", status=401):
+    """No key, one that opens nothing, or one that is not the kind of caller whom the call is for."""
+
+
+class Forbidden(MemoryBankError, code="forbidden", status=403):
+    """The caller sees what it is about, and may not do this with it."""
+
+
+class OwnerRequired(Forbidden, code="owner_required"):
+    """Only owners of a workspace change what all of it knows."""
+
+
 class Conflict(MemoryBankError, code="conflict", status=409):
     """The row is in another state than the request needs."""
+
+
+class MemoryFull(Conflict, code="memory_full"):
+    """The agent holds as many facts as it may."""
 
 
 class TimedOut(MemoryBankError, code="timed_out", status=504):

@@ -49,11 +49,13 @@ from memorybank.storage import (
     operations,
     vector_index,
 )
+from memorybank.storage.forget import Erasure
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.server import Server
+from memorybank.storage.stated import Statement
 from memorybank.text import normalize
 
 #: Seconds between two looks at an operation that another process works on.
@@ -76,6 +78,7 @@ class MemoryBank:
         self._retain = parts.retain
         self._files = parts.files
         self._curate = parts.curate
+        self._stating = parts.stating
         self._recall = parts.recall
         self._reflect = parts.reflect
         self._mental_models = parts.mental_models
@@ -266,6 +269,19 @@ class MemoryBank:
         """Correct a fact, take it out of recall, or restore it; raises NotFound, BadRequest and InvalidInput."""
         bank = await self.bank(bank_id)
         await self._curate(bank, self.config_of(bank), memory, edit, viewer)
+
+    async def state(self, bank_id: str, statement: Statement) -> UUID:
+        """Keep a statement word for word and return its id; it is found when this returns. Raises InvalidInput."""
+
+        async def keep(bank: Bank, _: int) -> UUID:
+            return await self._stating.keep(bank, self.config_of(bank), statement)
+
+        return await self._in_bank(bank_id, keep)
+
+    async def forget(self, bank_id: str, memory: UUID, viewer: Viewer) -> Erasure:
+        """Forget a memory with all that stands on it, and return what went; raises NotFound."""
+        bank = await self.bank(bank_id)
+        return await self._stating.forget(bank, self.config_of(bank), memory, viewer)
 
     async def clear_observations_of(self, bank_id: str, memory: UUID, viewer: Viewer) -> int:
         """Delete what was learned from a memory, which stays, and return how many that were; raises NotFound."""

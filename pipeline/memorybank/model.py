@@ -101,6 +101,20 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where a memory came from. `kind`: message, session or person; `ref`: the id of the first two.
+
+    `person`: who said it, where that is known; `place`: where, a thread as its root.
+    """
+
+    kind: Literal["message", "session", "person"]
+    at: datetime
+    ref: str | None = None
+    place: UUID | None = None
+    person: UUID | None = None
+
+
+@dataclass(frozen=True)
 class TokenUsage:
     """Tokens of one or more model calls, and their cost in US dollars."""
 

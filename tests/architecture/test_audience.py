@@ -11,6 +11,7 @@ from memorybank.storage import queries
 #: Tables whose rows belong to an audience.
 GUARDED = (
     "memory_unit",
+    "remembered",
     "chunk",
     "document_event",
     "document",

@@ -13,15 +13,16 @@ import numpy as np
 from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.errors import Conflict
+from memorybank.indexing import index_terms
 from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.llm.passages import passage_vectors
-from memorybank.model import Bank
+from memorybank.model import Bank, Source
 from memorybank.retain.editing import Edit, Names, Plan, clean, planned
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.screening import Screen
 from memorybank.retain.writing import semantic_links
 from memorybank.settings import BankConfig, Settings
-from memorybank.storage import consolidations, curation, entities, links, mentions, models, units
+from memorybank.storage import consolidations, curation, entities, links, mentions, models, stated, units
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.units import indexed
@@ -50,7 +51,8 @@ class Curate:
             plan = planned(stored, edit, clock.now(), free_form=config.entities_allow_free_form)
             if plan is None:
                 return
-            work = _Writing(bank.id, model, plan, await self._vector(bank.id, model, plan), clock.now())
+            vector = await self._vector(bank.id, model, plan)
+            work = _Writing(bank.id, model, plan, vector, edit.source, clock.now())
             async with self.database.transaction() as connection:
                 await mentions.alone(connection, bank.id)
                 if await curation.get(connection, bank.id, fact, viewer) == stored:
@@ -68,19 +70,23 @@ class Curate:
 
 @dataclass(frozen=True)
 class _Writing:
-    """One fact to be written. `vector` (d,) None: it is not to be found."""
+    """One fact to be written. `vector` (d,) None: it is not to be found; `source` None: that stays."""
 
     bank: int
     model: int
     plan: Plan
     vector: np.ndarray | None
+    source: Source | None
     now: datetime
 
     async def write(self, connection: Connection, *, exact: bool) -> None:
         """Write the fact with all that is derived from it, and drop what stood on what it said."""
         fact = self.plan.fact
         named = await entities.of_units(connection, [fact.id])
-        await curation.write(connection, fact, self.plan.acts, self.now)
+        with stated.rules():
+            await curation.write(connection, fact, self.plan.acts, self.now)
+        if self.source is not None:
+            await stated.set_source(connection, fact.id, self.source)
         if self.plan.names is not None:
             await self._name(connection, self.plan.names, exact)
         await self._index(connection)
@@ -97,6 +103,7 @@ class _Writing:
         await units.unindex(connection, self.bank, [fact.id])
         if self.plan.afresh:
             await curation.unlink(connection, fact.id)
+            await stated.reword(connection, fact.id, list(index_terms(fact.text)))
         if self.vector is None:
             return
         place, vectors = (connection, self.bank, fact.audience_id), self.vector[np.newaxis]

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memorybank.errors import BadRequest, Blocked, InvalidInput
+from memorybank.errors import BadRequest, Blocked, InvalidInput, WrongState
 from memorybank.indexing import text_hash
 from memorybank.llm.extractive import names
-from memorybank.model import EntityInput, Fact, FactType, RetainItem, UnitStatus
+from memorybank.model import EntityInput, Fact, FactType, RetainItem, Source, UnitStatus
 from memorybank.retain.guards import statement
 from memorybank.retain.intake import MAX_CONTEXT_CHARS, given_entities
 from memorybank.retain.screening import Screen, Violation
@@ -29,7 +29,8 @@ MAX_TEXT_CHARS, MAX_REASON_CHARS = 8_000, 2_000
 class Edit:
     """What a fact shall say, by field: text, context, fact_type, occurred_start, occurred_end, mentioned_at.
 
-    `entities`: what it shall name, if not None; `status`: what shall become of it, and for what `reason`.
+    `entities`: what it shall name, if not None; `status`: what shall become of it, and for what `reason`; `among`: in
+    which states it may be. `source`: who says it from then on, if not None.
     """
 
     fields: Mapping[str, Any]
@@ -37,6 +38,8 @@ class Edit:
     resolve_entities: bool = True
     status: UnitStatus | None = None
     reason: str | None = None
+    among: tuple[UnitStatus, ...] = (UnitStatus.ACTIVE, UnitStatus.INVALIDATED)
+    source: Source | None = None
 
     @property
     def corrects(self) -> bool:
@@ -121,10 +124,10 @@ def planned(stored: Stored, edit: Edit, now: datetime, *, free_form: bool) -> Pl
 def _check(stored: Stored, edit: Edit) -> None:
     if stored.fact_type == FactType.OBSERVATION:
         raise BadRequest("an observation follows from facts: correct or invalidate those")
-    if stored.status not in (UnitStatus.ACTIVE, UnitStatus.INVALIDATED):
-        raise BadRequest(f"this memory is {stored.status}")
+    if stored.status not in edit.among:
+        raise WrongState(f"this memory is {stored.status}")
     if edit.corrects and UnitStatus.ACTIVE not in (stored.status, edit.status):
-        raise BadRequest('this memory is invalidated: restore it first (state "valid")')
+        raise WrongState(f'this memory is {stored.status}: restore it first (state "valid")')
 
 
 def _standing(stored: Stored, edit: Edit, now: datetime) -> Stored:

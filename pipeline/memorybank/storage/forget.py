@@ -1,11 +1,52 @@
-"""Forgetting many memories at once."""
+"""Forgetting: one memory, with a report of what went, or many at once."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from memorybank.audience import Viewer
+from memorybank.errors import NotFound
 from memorybank.model import FactType
 from memorybank.storage import clearing, entities, history, mentions, retains
-from memorybank.storage.queries import Connection, execute, fetch_all
+from memorybank.storage.queries import Connection, execute, fetch_all, fetch_one, fetch_row
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What went with a memory: what was learned from it, statements of mental models, names that nothing says.
+
+    `chunks` are texts that say it: they stay with their documents, and recall shows them no more.
+    """
+
+    memory: UUID
+    observations: int
+    statements: int
+    entities: int
+    chunks: int
+
+
+async def one(connection: Connection, bank: int, memory: UUID, viewer: Viewer, now: datetime) -> Erasure:
+    """Forget a memory in any state; raises NotFound.
+
+    What else its observations stood on is to be consolidated anew. The same words, kept or read again, are a new one.
+    """
+    await mentions.alone(connection, bank)
+    asked = {"bank": bank, "id": memory, **viewer.parameters()}
+    counted = await fetch_one(connection, "forget.counted", asked)
+    if counted is None:
+        raise NotFound(f"Memory {memory} not found")
+    documents = await fetch_all(connection, "curation.documents", asked)
+    named = await entities.of_units(connection, [memory])
+    chunks = await execute(connection, "forget.withhold", asked)
+    await execute(connection, "forget.one", asked)
+    for row in documents:
+        event = history.Event(history.Act.FACT_DELETED, fact=memory, removed=1)
+        await history.record(connection, row["document"], event, now)
+    await entities.prune(connection, bank, named)
+    left = await fetch_row(connection, "forget.left", {"ids": list(named)})
+    return Erasure(
+        memory, counted["observations"], counted["statements"], len(set(named)) - left["entities"], chunks
+    )
 
 
 async def clear(

@@ -36,3 +36,33 @@ WHERE u.bank = %(bank)s
 -- Chunks go by foreign key.
 DELETE FROM document d
 WHERE d.bank = %(bank)s AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
+
+-- name: counted
+-- What stands on a memory: observations, and statements of mental models, of all versions.
+SELECT (SELECT count(*) FROM observation_source s
+        WHERE s.source = u.id AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[]))) AS observations,
+       (SELECT count(DISTINCT (m.model, m.version, m.place)) FROM mental_model_source m
+        WHERE m.unit = u.id
+           OR m.unit IN (SELECT s.observation FROM observation_source s
+                         WHERE s.source = u.id AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[])))) AS statements
+FROM memory_unit u
+WHERE u.bank = %(bank)s AND u.id = %(id)s AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+
+-- name: withhold
+-- The texts that say it.
+UPDATE chunk c SET withheld = true
+WHERE c.bank = %(bank)s AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
+  AND c.id IN (SELECT u.chunk FROM memory_unit u
+               WHERE u.id = %(id)s AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+               UNION ALL
+               SELECT m.chunk FROM unit_mention m
+               WHERE m.unit = %(id)s AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])))
+
+-- name: one
+-- All that hangs on it goes by foreign key and trigger.
+DELETE FROM memory_unit u
+WHERE u.bank = %(bank)s AND u.id = %(id)s AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+
+-- name: left
+-- Those of the entities that are still there.
+SELECT count(*) AS entities FROM entity WHERE id = ANY(%(ids)s::uuid[])

@@ -251,15 +251,16 @@ WHERE f.status = 'active'
 ORDER BY asked.observation, f.id DESC
 
 -- name: chunks
--- The texts that these units were drawn from, as far as they are kept: not those that say what was invalidated.
+-- The texts that these units were drawn from, as far as they are kept: not those that say what was forgotten or
+-- is no longer active.
 SELECT c.id, c.text, c.ordinal, d.id AS document_id
 FROM chunk c JOIN document d ON d.number = c.document
-WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL
+WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL AND NOT c.withheld
   AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
   AND NOT EXISTS (SELECT 1 FROM memory_unit u
-                  WHERE u.chunk = c.id AND u.status = 'invalidated'
+                  WHERE u.chunk = c.id AND u.status <> 'active'
                     AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])))
   AND NOT EXISTS (SELECT 1 FROM unit_mention m JOIN memory_unit u ON u.id = m.unit
-                  WHERE m.chunk = c.id AND m.audience_id = u.audience_id AND u.status = 'invalidated'
+                  WHERE m.chunk = c.id AND m.audience_id = u.audience_id AND u.status <> 'active'
                     AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])))
