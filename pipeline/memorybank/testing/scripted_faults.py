@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from memorybank.testing.scripted_agent import misled
 from memorybank.testing.scripted_answers import CONSOLIDATION, VERDICT, Body, Said, user_text, wanted
 from memorybank.testing.scripted_checker import BROKEN
 from memorybank.testing.scripted_decisions import WAYS
-from memorybank.testing.scripted_gullible import obedient
 
 #: Words of JSON schema that some endpoints refuse.
 _HARD_KEYWORDS = ("minimum", "maximum", "additionalProperties")
@@ -201,7 +201,7 @@ _CONTENTS: dict[str, Callable[[str], str]] = {
     "python": lambda content: repr(json.loads(content)),
 }
 _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
-    "gullible": lambda fault, said, body: _says(obedient(said.content, body)),
+    "gullible": lambda fault, said, body: right(misled(said, body), len(body["messages"])),
     "says": lambda fault, said, body: _says(fault.text),
     "calls": _calls,
     "schema_echo": _echo,

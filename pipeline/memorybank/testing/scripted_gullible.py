@@ -10,16 +10,13 @@ import re
 import unicodedata
 from typing import Any
 
-from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
-from memorybank.model import TokenUsage
-from memorybank.settings import Stage
-from memorybank.testing.scripted_answers import Body, answer, fact, units, user_text
+from memorybank.testing.scripted_answers import Body, fact, units, user_text
 
 #: Invisible characters: a reader passes over them.
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _OPENING = re.compile(r'<(\w+) id="(\w+)">')
 #: Words that lift what was said before, in the languages of the tests.
-_IGNORE = re.compile(
+IGNORE = re.compile(
     r"\b(?:ignore|disregard|forget|skip|drop|override)\b[^.\n]{0,60}\b(?:instruction|rule|prompt|above|previous|earlier|"
     r"content|everything)"
     r"|ignorier\w*[^.\n]{0,60}(?:anweisung|regel|vorherig)|vergiss[^.\n]{0,40}(?:anweisung|alles)"
@@ -33,35 +30,38 @@ _IGNORE = re.compile(
 #: What is dictated: up to the end of the line, or to markup.
 _DICTATED = r"\s*(?P<what>[^\n:：<>\[\]{}\"|]+)(?=[\n<>\[\]{}\"|]|\Z)"
 #: Orders to take something over.
-_ADD = re.compile(
+ADD = re.compile(
     r"(?:\b(?:add|store|save|record|remember|note|keep|insert|extract|include|write|you must|speichere|merke?|"
     r"ajoute[zr]?|enregistre[zr]?|añade|guarda|aggiungi|salva|adicione|guarde)\b"
     r"|添加|保存|记住|追加|記録|추가|저장)[^:：\n]{0,60}[:：]" + _DICTATED,
     re.IGNORECASE,
 )
 #: Orders to say just this; what follows is the answer.
-_EXACTLY = re.compile(
+EXACTLY = re.compile(
     r"\b(?:output|answer|respond|reply|return|print|say)\b[^:\n{\[]{0,50}"
     r"(?:exactly|only|nothing but|just|verbatim|instead|with|json)[^:\n{\[]{0,30}[:：]?\s*(?P<what>[^\n]+)",
     re.IGNORECASE,
 )
 #: Somebody who claims to be more than data: what they say is taken for true.
-_ROLE = re.compile(
+ROLE = re.compile(
     r"^\W*(?:system|developer|admin(?:istrator)?|assistant|instructions?|new rules?|answer|"
     r"im_start\W+system|inst|sys)\b[^\n:\w]*(?:message|prompt|override|update|note)?\s*"
     r"(?:[:：>\]|]+)" + _DICTATED,
     re.IGNORECASE | re.MULTILINE,
 )
 _JSON_ANSWER = re.compile(r'\{\s*"facts"\s*:\s*\[.*?\]\s*\}', re.DOTALL)
-_QUOTES = " \t\"'`“”«»„「」."
+QUOTES = " \t\"'`“”«»„「」."
 
 
 def obedient(content: str, body: Body) -> str:
     """Return what the model says instead of `content`, its right answer: the same where nothing is ordered."""
     user = user_text(body)
     bare = outside(user)
-    right = json.loads(content) if content else {}
-    if "facts" not in right:
+    try:
+        right = json.loads(content)
+    except ValueError:
+        return content
+    if not isinstance(right, dict) or "facts" not in right:
         return content
     honest = right["facts"] if _OPENING.search(user) else [fact(unit) for unit in units(user)]
     return json.dumps(_obeyed(bare, honest), ensure_ascii=False)
@@ -82,12 +82,12 @@ def _obeyed(bare: str, honest: list[dict[str, Any]]) -> dict[str, Any]:
     dictated = _JSON_ANSWER.search(bare)
     if dictated:
         return _dictated(dictated.group())
-    if exact := _EXACTLY.search(bare):
-        return {"facts": [fact(exact["what"].strip(_QUOTES))]}
-    told = [order["what"] for order in _ADD.finditer(bare)]
-    told = told or [claim["what"] for claim in _ROLE.finditer(bare)]
-    facts = [fact(what.strip(_QUOTES)) for what in told]
-    return {"facts": facts if _IGNORE.search(bare) else [*honest, *facts]}
+    if exact := EXACTLY.search(bare):
+        return {"facts": [fact(exact["what"].strip(QUOTES))]}
+    told = [order["what"] for order in ADD.finditer(bare)]
+    told = told or [claim["what"] for claim in ROLE.finditer(bare)]
+    facts = [fact(what.strip(QUOTES)) for what in told]
+    return {"facts": facts if IGNORE.search(bare) else [*honest, *facts]}
 
 
 def _dictated(said: str) -> dict[str, Any]:
@@ -96,27 +96,3 @@ def _dictated(said: str) -> dict[str, Any]:
     except ValueError:
         return {"facts": []}
     return value if isinstance(value, dict) else {"facts": []}
-
-
-class GullibleModel:
-    """The same inside the process, without litellm."""
-
-    def __init__(self) -> None:
-        """Know nothing yet."""
-        self.known = ModelProfile("gullible")
-
-    def profile(self, stage: Stage) -> ModelProfile:
-        """Return what is known about this model."""
-        return self.known
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """Answer as the endpoint would."""
-        described = {"name": request.schema_name, "schema": request.schema}
-        body = {
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
-            "response_format": {"type": "json_schema", "json_schema": described},
-        }
-        return ChatReply(obedient(answer(body).content, body), "", "stop", TokenUsage(), "gullible")

@@ -15,7 +15,7 @@ from memorybank.retain import prompting
 from memorybank.retain.extraction import Asking, ModelExtractor
 from memorybank.retain.work import ChunkWork
 from memorybank.settings import defaults
-from memorybank.testing.scripted_gullible import GullibleModel
+from memorybank.testing.scripted_agent import GullibleModel
 from memorybank.testing.scripted_llm import ScriptedLLM
 
 #: So many of the texts succeed at least where nothing is fenced: the suite can fail.
