@@ -1,12 +1,15 @@
 """A bank of the tests, called over HTTP as any program would."""
 
 import json
+import signal
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import httpx
-from processes import Installation, Program
+from processes import WHEN_ASKED, Installation, Program
 
 #: Seconds until background work of a test has ended.
 PATIENCE = 30.0
@@ -19,6 +22,19 @@ class Running(NamedTuple):
     url: str
     home: Installation
     up: Program
+
+
+def running(folder: Path, **environment: str) -> Iterator[Running]:
+    """Run a memorybank in a folder, and see that nothing of it is left."""
+    home = Installation(folder, **WHEN_ASKED, **environment)
+    try:
+        up = home.up()
+        yield Running(up.url(), home, up)
+        up.send(signal.SIGINT)
+        assert up.wait() == 0
+        assert home.processes() == []
+    finally:
+        home.end()
 
 
 def request(http: httpx.Client, method: str, path: str, body: Any = ..., **options: Any) -> httpx.Response:

@@ -1,34 +1,19 @@
 """One running memorybank for all acceptance tests, and one more whose model is scripted."""
 
-import signal
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
-from bank_calls import Bank, Running
-from processes import WHEN_ASKED, Installation
+from bank_calls import Bank, Running, running
 
 from memorybank.testing.scripted_llm import ScriptedLLM
-
-
-def _running(folder: Path, **environment: str) -> Iterator[Running]:
-    home = Installation(folder, **WHEN_ASKED, **environment)
-    try:
-        up = home.up()
-        yield Running(up.url(), home, up)
-        up.send(signal.SIGINT)
-        assert up.wait() == 0
-        assert home.processes() == []
-    finally:
-        home.end()
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Database, API and worker, as `memorybank up` starts them; without a model."""
-    yield from _running(tmp_path_factory.mktemp("server"))
+    yield from running(tmp_path_factory.mktemp("server"))
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +50,7 @@ def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> It
         "MEMORYBANK_LLM__BACKOFF_SECONDS": "0.01",
         "MEMORYBANK_REFLECT__VERDICT_TIMEOUT_SECONDS": "3",
     }
-    yield from _running(tmp_path_factory.mktemp("modelled"), **environment)
+    yield from running(tmp_path_factory.mktemp("modelled"), **environment)
 
 
 @pytest.fixture
