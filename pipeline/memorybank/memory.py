@@ -8,7 +8,6 @@ Each method is a few lines: it finds the bank, and hands over to the room that d
 """
 
 import asyncio
-import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -47,14 +46,13 @@ from memorybank.storage import (
     llm_calls,
     mental_models,
     operations,
+    server,
     vector_index,
 )
 from memorybank.storage.forget import Erasure
 from memorybank.storage.llm_calls import Caller
-from memorybank.storage.migrate import migrate
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.server import Server
 from memorybank.storage.stated import Statement
 from memorybank.text import normalize
 
@@ -94,13 +92,9 @@ class MemoryBank:
     @asynccontextmanager
     async def opened(cls, settings: Settings, home: Path | None = None) -> AsyncIterator["MemoryBank"]:
         """Find or start the database, bring its schema up to date, and give a MemoryBank for this event loop."""
-        server = Server(settings.database, home or paths.home())
         async with AsyncExitStack() as closing:
-            closing.push_async_callback(server.stop)
-            await migrate(await server.conninfo())
-            database = Database(server.conninfo, settings.database)
-            await database.open()
-            closing.push_async_callback(database.close)
+            found = server.opened(settings.database, home or paths.home())
+            database = await closing.enter_async_context(found)
             worker = Worker(database, settings.worker)
             await worker.start()
             closing.push_async_callback(worker.stop)
@@ -221,7 +215,7 @@ class MemoryBank:
     async def bank(self, bank_id: str) -> Bank:
         """Return a bank; raises NotFound."""
         async with self.database.connection() as connection:
-            return await banks.get(connection, _stored_id(bank_id))
+            return await banks.get(connection, banks.stored_id(bank_id))
 
     def config_of(self, bank: Bank) -> BankConfig:
         """Return a bank's configuration: its overrides over the installation's defaults."""
@@ -234,8 +228,8 @@ class MemoryBank:
         limit = stage_model(self.settings, "retain").max_output_tokens
         async with self.database.transaction() as connection:
             if create:
-                await banks.ensure(connection, _stored_id(bank_id), clock.now())
-            bank = await banks.lock(connection, _stored_id(bank_id))
+                await banks.ensure(connection, banks.stored_id(bank_id), clock.now())
+            bank = await banks.lock(connection, banks.stored_id(bank_id))
             if updates:
                 config = check_updates(updates, bank.config, self.settings.bank, chunk_limit=limit)
                 bank = await banks.set_config(connection, bank, config, clock.now())
@@ -247,7 +241,7 @@ class MemoryBank:
         """Clear every override; None for a bank that is not there."""
         async with self.database.transaction() as connection:
             try:
-                bank = await banks.lock(connection, _stored_id(bank_id))
+                bank = await banks.lock(connection, banks.stored_id(bank_id))
             except NotFound:
                 return None
             return await banks.set_config(connection, bank, {}, clock.now())
@@ -255,7 +249,7 @@ class MemoryBank:
     async def delete_bank(self, bank_id: str) -> int:
         """Delete a bank with all it holds and return how many units, entities and documents that were."""
         async with self.database.transaction() as connection:
-            deleted = await banks.delete(connection, _stored_id(bank_id))
+            deleted = await banks.delete(connection, banks.stored_id(bank_id))
         if deleted.indexed:
             await vector_index.prune(self.database)
         return deleted.total
@@ -323,19 +317,19 @@ class MemoryBank:
     async def reading(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
         """Give a connection that sees one moment, and the bank; raises NotFound."""
         async with self.database.snapshot() as connection:
-            yield connection, await banks.get(connection, _stored_id(bank_id))
+            yield connection, await banks.get(connection, banks.stored_id(bank_id))
 
     @asynccontextmanager
     async def changing(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank]]:
         """Give a connection in a transaction, and the bank; raises NotFound."""
         async with self.database.transaction() as connection:
-            yield connection, await banks.get(connection, _stored_id(bank_id))
+            yield connection, await banks.get(connection, banks.stored_id(bank_id))
 
     @asynccontextmanager
     async def making(self, bank_id: str) -> AsyncIterator[tuple[Connection, Bank, int]]:
         """Give a connection in a transaction, the bank, made on first use, and the audience of what is new in it."""
         async with self.database.transaction() as connection:
-            bank = await banks.ensure(connection, _stored_id(bank_id), clock.now())
+            bank = await banks.ensure(connection, banks.stored_id(bank_id), clock.now())
             yield connection, bank, await banks.default_audience(connection, bank.id)
 
     @asynccontextmanager
@@ -363,19 +357,6 @@ class MemoryBank:
             return await self.bank(bank_id)
         except NotFound:
             return Bank(NO_BANK, bank_id, bank_id, {}, clock.now(), clock.now())
-
-
-def _stored_id(bank_id: str) -> str:
-    """Return the id of a bank as it may be stored; raises InvalidInput for one that cannot be."""
-    stored = unicodedata.normalize("NFC", bank_id)
-    strange = stored != normalize(bank_id) or "\n" in stored or "\t" in stored
-    if strange or not stored.strip() or len(stored) > banks.MAX_ID_CHARS:
-        raise InvalidInput(
-            f"a bank_id has 1 to {banks.MAX_ID_CHARS} characters, none of them a control character",
-            loc=("path", "bank_id"),
-            value=bank_id,
-        )
-    return stored
 
 
 def _bank_name(name: str, bank_id: str) -> str:

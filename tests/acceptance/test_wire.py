@@ -98,11 +98,16 @@ def _path(name: str, bank: Bank) -> str:
     )
 
 
+#: What the contract does not know: who asks.
+OURS = ("/v1/default/directory", "/v1/default/keys", "/v1/default/session")
+
+
 def test_operation_ids_methods_and_paths_are_the_contracts(http: httpx.Client) -> None:
     served = {
         operation["operationId"]: (method.upper(), path)
         for path, methods in good(http.get("/openapi.json"))["paths"].items()
         for method, operation in methods.items()
+        if not path.startswith(OURS)
     }
     assert served == {name: (method, path) for name, (method, path, _) in CALLS.items()}
 

@@ -93,6 +93,21 @@ def test_a_statement_with_a_viewer_and_a_reason_counts_its_scans() -> None:
     assert both <= PARTLY.keys()
 
 
+def test_keys_are_read_in_one_room() -> None:
+    """Who reads hashes could compare with them; who reads the directory asks for names, never for keys."""
+    secret = re.compile(r"\b(api_key|session)\b")
+    for query in queries.load().values():
+        assert query.name.startswith("keys.") or not secret.search(query.sql), query.name
+
+
+@pytest.mark.parametrize("file", ["audiences", "keys", "directory"])
+def test_who_is_asking_is_found_without_what_is_remembered(file: str) -> None:
+    """Before there is a viewer nothing that has an audience is looked at, so nothing of it can be learned."""
+    for query in queries.load().values():
+        if query.name.startswith(f"{file}.") and query.name != "directory.orphan":
+            assert _scans(_statement(query)) == [], query.name
+
+
 def test_exceptions_give_their_reason() -> None:
     for query in queries.load().values():
         reason = query.description.partition("audience:")[2] if "audience:" in query.description else None

@@ -2,13 +2,16 @@
 
 A call is an async function `(memory, viewer, …) -> response` under `@call`. Its name is the operation id of the
 contract, its docstring the help. A `str` parameter is part of the path, `Annotated[Model, Query()]` holds the query
-parameters, a model is the body, `Annotated[Model, Form()]` a body in parts: files, and objects as JSON. The audience
-rule is the Viewer: no call can read without one. A call that streams is an async generator of events.
+parameters, a model is the body, `Annotated[Model, Form()]` a body in parts: files, and objects as JSON. Whom a call is
+for is its Rule; what it shows them is the Viewer's: no call can read without one. A call that
+streams is an async generator of events.
 """
 
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin
 
 from fastapi.params import Form, Query
@@ -17,7 +20,7 @@ from pydantic import BaseModel
 #: Path of everything that belongs to one bank; the segment `default` is fixed by the contract.
 BANK = "/v1/default/banks/{bank_id}"
 #: Parameters that the way in provides, not the caller.
-PROVIDED = ("memory", "viewer")
+PROVIDED = ("memory", "viewer", "principal")
 
 Action = Callable[..., Any]
 
@@ -30,17 +33,78 @@ class Event:
     data: dict[str, Any]
 
 
+class Rule(StrEnum):
+    """Whom a call is for. Others learn no more of a bank than that there is none, as of one that is not there."""
+
+    #: Whoever has to do with the bank; the viewer narrows what they see, or change.
+    SEES = "sees"
+    #: Its operators, the agents that remember in it, and the owners of one.
+    USES = "uses"
+    #: Its operators, and who owns all agents that remember in it.
+    OWNS = "owns"
+    #: Operators of the whole installation.
+    OPERATES = "operates"
+    #: A person, or an operator who acts for one; so for agents.
+    PERSON = "person"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True)
+class Options:
+    """More of a call: its name on the command line, where it has one; the status of a good answer; whom it is for,
+    where its parameters do not say so; whether it only reads, though it is no GET; and whether it streams.
+    """
+
+    command: str | None = None
+    status: int = 200
+    rule: Rule | None = None
+    reads: bool = False
+    streams: bool = False
+
+
 @dataclass(frozen=True)
 class Call:
-    """A declared call; `command` is its name on the command line, where it has one, `status` that of a good answer."""
+    """A declared call."""
 
     method: str
     path: str
     action: Action
     group: str
-    command: str | None = None
-    status: int = 200
-    streams: bool = False
+    options: Options
+
+    @property
+    def command(self) -> str | None:
+        """Its name on the command line."""
+        return self.options.command
+
+    @property
+    def status(self) -> int:
+        """The status of a good answer."""
+        return self.options.status
+
+    @property
+    def streams(self) -> bool:
+        """Whether it answers with events, one after the other."""
+        return self.options.streams
+
+    @cached_property
+    def takes_viewer(self) -> bool:
+        """Whether what it reads or changes is a viewer's."""
+        return "viewer" in inspect.signature(self.action).parameters
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes what it meets."""
+        return self.method != "GET" and not self.options.reads
+
+    @cached_property
+    def rule(self) -> Rule:
+        """Whom it is for. Where it says nothing: who sees rows, sees or changes theirs; the rest is the bank itself."""
+        if self.options.rule is not None:
+            return self.options.rule
+        if self.takes_viewer:
+            return Rule.SEES
+        return Rule.USES if self.method == "GET" else Rule.OWNS
 
     @property
     def name(self) -> str:
@@ -90,20 +154,12 @@ class Registry:
     def __init__(self) -> None:
         self._calls: dict[str, Call] = {}
 
-    def call(
-        self,
-        method: str,
-        path: str,
-        *,
-        command: str | None = None,
-        status: int = 200,
-        streams: bool = False,
-    ) -> Callable[[Action], Action]:
-        """Declare a call; its group is the module it stands in, `status` that of a good answer."""
+    def call(self, method: str, path: str, **options: Any) -> Callable[[Action], Action]:
+        """Declare a call, with its Options; its group is the module it stands in."""
 
         def declare(action: Action) -> Action:
             group = action.__module__.rpartition(".")[2]
-            declared = Call(method, path, action, group, command, status, streams)
+            declared = Call(method, path, action, group, Options(**options))
             if declared.name in self._calls:
                 raise ValueError(f"call {declared.name} is declared twice")
             self._calls[declared.name] = declared

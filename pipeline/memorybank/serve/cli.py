@@ -17,7 +17,7 @@ import memorybank
 from memorybank import paths
 from memorybank.errors import MemoryBankError, ModelMisconfigured
 from memorybank.llm import weights
-from memorybank.serve import demonstration, logs, running, workforce
+from memorybank.serve import administration, demonstration, logs, running, workforce
 from memorybank.serve.commands import add_commands
 from memorybank.serve.remote import Remote
 from memorybank.serve.render import show_status
@@ -32,6 +32,8 @@ INTERRUPTED = 130
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 models = typer.Typer(no_args_is_help=True, help="The models this installation has.")
 app.add_typer(models, name="models")
+app.add_typer(administration.directory, name="directory")
+app.add_typer(administration.keys, name="keys")
 
 Host = Annotated[
     str | None, typer.Option(help="Address to listen on; beyond loopback is refused without keys.")

@@ -14,6 +14,8 @@ from memorybank.settings import ServerSettings, load
 
 #: The variable that names a server elsewhere.
 URL_VARIABLE = "MEMORYBANK_URL"
+#: The variable that holds our key, for a server that needs one.
+KEY_VARIABLE = "MEMORYBANK_API_KEY"
 #: Seconds for one call: a synchronous retain waits for the model.
 TIMEOUT_SECONDS = 900.0
 #: Seconds to reach a server at all.
@@ -27,7 +29,9 @@ class Remote:
         self.url = url.rstrip("/")
         timeout = httpx.Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
         # The environment's proxy is for the world outside; we are on this machine, or named on purpose.
-        self._client = httpx.Client(timeout=timeout, trust_env=False)
+        key = os.environ.get(KEY_VARIABLE)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx.Client(timeout=timeout, headers=headers, trust_env=False)
 
     @classmethod
     def here(cls) -> "Remote":
@@ -66,6 +70,8 @@ class Remote:
             ) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise MemoryBankError(f"{self.url}: {type(error).__name__}: {error}") from error
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            raise MemoryBankError(f"{self.url} wants a valid key: set {KEY_VARIABLE}")
         if answer.is_error:
             raise MemoryBankError(f"{answer.status_code}: {_detail(answer)}")
         return self._json(answer)

@@ -22,7 +22,8 @@ from memorybank.memory import MemoryBank
 from memorybank.serve.http.app import build
 from memorybank.serve.workforce import Workforce
 from memorybank.settings import ServerSettings, Settings
-from memorybank.storage.server import Server
+from memorybank.storage import keys
+from memorybank.storage.server import Server, opened
 
 LOCAL_NAMES = ("localhost",)
 #: New objects after which Python looks for garbage in circles. A recall makes thousands that live for a millisecond and
@@ -46,38 +47,49 @@ async def up(settings: Settings) -> AsyncIterator[Api]:
     """
     # The port first: a taken one is said before anything starts.
     with _bound_socket(settings.server) as listening:
-        async with _database(settings), Workforce(settings), _answering(settings, listening) as api:
-            yield api
+        async with _database(settings):
+            # The port is ours, but nobody is listened to yet.
+            await _check_keys(settings)
+            async with Workforce(settings), _answering(settings, listening) as api:
+                yield api
 
 
 @asynccontextmanager
 async def serve(settings: Settings) -> AsyncIterator[Api]:
     """Run the HTTP server alone inside the block; raises what `up` raises."""
     with _bound_socket(settings.server) as listening:
+        await _check_keys(settings)
         async with _answering(settings, listening) as api:
             yield api
 
 
-def check_host(host: str) -> None:
-    """Refuse an address beyond loopback: there are no keys yet, so everybody there would be the operator."""
+def is_loopback(host: str) -> bool:
+    """Return whether nobody beyond this machine reaches an address."""
     if host in LOCAL_NAMES:
-        return
+        return True
     try:
-        if ipaddress.ip_address(host).is_loopback:
-            return
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        pass
-    raise InvalidConfig(
-        f"refusing to listen on {host!r}: there are no keys yet, so everybody who can reach it would be the"
-        " operator. Listen on 127.0.0.1 and put a proxy that asks for credentials in front of it."
-    )
+        return False
+
+
+async def _check_keys(settings: Settings) -> None:
+    """Refuse an address beyond loopback until there is a key: everybody there would be the operator."""
+    host = settings.server.host
+    if is_loopback(host):
+        return
+    async with opened(settings.database, paths.home()) as database, database.connection() as connection:
+        if not await keys.exist(connection):
+            raise InvalidConfig(
+                f"refusing to listen on {host!r}: there are no keys yet, so everybody who can reach it would be the"
+                " operator. Make one first: memorybank keys create --operator"
+            )
 
 
 @contextmanager
 def _bound_socket(server: ServerSettings) -> Iterator[socket.socket]:
     """Hold the address to listen on; raises InvalidConfig where it is refused or taken."""
     host, port = server.host, server.port
-    check_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends small packets at once only on sockets that name TCP: without it every answer waits 40 ms.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:

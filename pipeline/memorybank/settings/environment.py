@@ -24,7 +24,7 @@ PREFIX = "MEMORYBANK_"
 SHORT = {"MEMORYBANK_PORT": "server.port"}
 
 #: Names with our prefix that are no settings: read by paths.home, by the loader and by the command line.
-NOT_SETTINGS = frozenset({"MEMORYBANK_HOME", "MEMORYBANK_CONFIG", "MEMORYBANK_URL"})
+NOT_SETTINGS = frozenset({"MEMORYBANK_HOME", "MEMORYBANK_CONFIG", "MEMORYBANK_URL", "MEMORYBANK_API_KEY"})
 
 #: Left to test suites and tools around us.
 RESERVED = "MEMORYBANK_TEST_"

@@ -58,6 +58,7 @@ class ServerSettings(Section):
     max_body_bytes: int = Field(ge=1)
     bank_config_api: bool
     dry_run_extract: bool
+    session_hours: float = Field(gt=0, le=8760)
 
 
 class WorkerSettings(Section):

@@ -4,7 +4,16 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from memorybank.audience import Audience, AudienceKind, Place, Principal, PrincipalKind, Reach, Viewer
+from memorybank.audience import (
+    Audience,
+    AudienceKind,
+    Place,
+    PlaceKind,
+    Principal,
+    PrincipalKind,
+    Reach,
+    Viewer,
+)
 from memorybank.errors import NotFound
 from memorybank.storage import directory
 from memorybank.storage.queries import Connection, execute, fetch_one, fetch_row
@@ -93,6 +102,7 @@ def unknown_bank(bank_id: str) -> NotFound:
 
 
 def _asked(principal: Principal, reach: Reach, bank_id: str | None, place: Place | None) -> dict[str, Any]:
+    person = principal.id if principal.kind is PrincipalKind.PERSON else None
     return {
         **vars(reach),
         "bank_id": bank_id,
@@ -100,10 +110,11 @@ def _asked(principal: Principal, reach: Reach, bank_id: str | None, place: Place
         "banks": list(reach.banks or ()),
         "all_agents": reach.agents is None,
         "agents": list(reach.agents or ()),
-        "places": list(reach.places),
+        "place": None if place is None or place.kind is PlaceKind.DM else place.id,
+        "anywhere": person if place is None else None,
         "own_agents": list(principal.agents),
         "member_of": principal.organization,
-        "member_places": list(principal.places),
+        "member": person,
         "place_agent": None if place is None else place.agent,
         "place_organization": None if place is None else place.organization,
     }

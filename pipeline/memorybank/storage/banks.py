@@ -1,5 +1,6 @@
 """Banks: the outer wall around everything remembered."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -12,9 +13,23 @@ from memorybank.errors import InvalidInput, NotFound
 from memorybank.model import Bank
 from memorybank.storage import mentions, operations
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
+from memorybank.text import normalize
 
 #: Longest id of a bank, in characters: PostgreSQL cannot index longer ones (2,700 bytes).
 MAX_ID_CHARS = 512
+
+
+def stored_id(bank_id: str) -> str:
+    """Return the id of a bank as it may be stored; raises InvalidInput for one that cannot be."""
+    stored = unicodedata.normalize("NFC", bank_id)
+    strange = stored != normalize(bank_id) or "\n" in stored or "\t" in stored
+    if strange or not stored.strip() or len(stored) > MAX_ID_CHARS:
+        raise InvalidInput(
+            f"a bank_id has 1 to {MAX_ID_CHARS} characters, none of them a control character",
+            loc=("path", "bank_id"),
+            value=bank_id,
+        )
+    return stored
 
 
 @dataclass(frozen=True)
@@ -91,10 +106,11 @@ async def set_config(connection: Connection, bank: Bank, config: Mapping[str, An
 
 
 async def list_(connection: Connection, viewer: Viewer, q: str | None, limit: int, offset: int) -> BankPage:
-    """Return banks whose id or name contains `q`, the one written to last first."""
-    parameters = {"q": q, "limit": limit, "offset": offset, **viewer.parameters()}
+    """Return banks that the viewer knows of whose id or name contains `q`, the one written to last first."""
+    known = {"known": None if viewer.banks is None else list(viewer.banks)}
+    parameters = {"q": q, "limit": limit, "offset": offset, **viewer.parameters(), **known}
     rows = await fetch_all(connection, "banks.page", parameters)
-    total = await fetch_row(connection, "banks.count", {"q": q})
+    total = await fetch_row(connection, "banks.count", {"q": q, **known})
     return BankPage(tuple(_listing(row) for row in rows), int(total["total"]))
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from memorybank.audience import Place, PlaceKind
+from memorybank.audience import Place, PlaceKind, Principal, PrincipalKind
 from memorybank.errors import NotFound
 from memorybank.ids import stable_id
-from memorybank.storage.queries import Connection, Row, fetch_all, fetch_one
+from memorybank.storage.queries import Connection, Row, fetch_all, fetch_one, fetch_row
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,14 @@ async def names(connection: Connection, ids: Sequence[UUID]) -> Mapping[UUID, tu
     """Return of people and agents what they are, "person" or "agent", and their names; who is gone is missing."""
     rows = await fetch_all(connection, "directory.names", {"ids": list(ids)})
     return {row["id"]: (row["kind"], row["name"]) for row in rows}
+
+
+async def owns(connection: Connection, principal: Principal, bank_id: str) -> bool:
+    """Return whether all agents that remember in a bank are a person's: what goes with it is nobody else's then."""
+    if principal.kind is not PrincipalKind.PERSON or not principal.uses(bank_id):
+        return False
+    row = await fetch_row(connection, "directory.owned", {"person": principal.id, "bank_id": bank_id})
+    return bool(row["owned"])
 
 
 def id_of(kind: str, named: str | UUID) -> UUID:

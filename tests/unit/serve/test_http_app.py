@@ -9,6 +9,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
+from memorybank.audience import OPERATOR, Principal, Viewer
 from memorybank.errors import BadRequest, DatabaseUnavailable, ModelRateLimited
 from memorybank.serve.http.app import build
 from memorybank.serve.http.schemas.wire import keeps_nulls
@@ -20,13 +21,23 @@ def _settings(**server: Any) -> Settings:
     return settings.model_copy(update={"server": settings.server.model_copy(update=server)})
 
 
+class _OpenDoor:
+    """Everybody is the operator, as while there are no keys."""
+
+    async def principal(self, carried: Any) -> Principal:
+        return OPERATOR
+
+    async def viewer(self, *asked: Any) -> Viewer:
+        return Viewer.operator()
+
+
 async def _ask(memory: Any, method: str, path: str, **options: Any) -> httpx.Response:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Any]:
         yield memory
 
     app = build(memory.settings, opened)
-    app.state.memory = memory
+    app.state.memory, app.state.admission = memory, _OpenDoor()
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         return await client.request(method, path, **options)

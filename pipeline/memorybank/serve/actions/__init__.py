@@ -7,6 +7,7 @@ no other module uses.
 from memorybank.serve.actions import (
     banks,
     directives,
+    directory,
     documents,
     entities,
     files,
@@ -24,6 +25,7 @@ __all__ = [
     "CALLS",
     "banks",
     "directives",
+    "directory",
     "documents",
     "entities",
     "files",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from memorybank.audience import Viewer
-from memorybank.errors import InvalidInput
+from memorybank.errors import InvalidInput, NotFound
 from memorybank.memory import MemoryBank
 from memorybank.model import chunk_id
 from memorybank.serve.calls import BANK, call
@@ -64,6 +64,8 @@ async def get_chunk(memory: MemoryBank, viewer: Viewer, chunk_id: str) -> ChunkR
     """Return one chunk."""
     async with memory.database.snapshot() as connection:
         row = await listings.get_chunk(connection, viewer, chunk_id)
+    if not viewer.knows_of(row["bank_id"]):
+        raise NotFound(f"Chunk '{chunk_id}' not found")
     return _chunk(row["bank_id"], row["document_id"], row)
 
 

@@ -10,7 +10,7 @@ from memorybank.audience import Viewer
 from memorybank.errors import InvalidInput
 from memorybank.memory import MemoryBank
 from memorybank.serve.actions.translate import uuid_of
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.documents import (
     EntityAlias,
     EntityDetailResponse,
@@ -56,7 +56,7 @@ async def get_entity(
         return await _detail(connection, bank.id, viewer, entity, asked.wanted)
 
 
-@call("POST", BANK + "/entities/{entity_id}/merge", command="merge")
+@call("POST", BANK + "/entities/{entity_id}/merge", command="merge", rule=Rule.USES)
 async def merge_entity(
     memory: MemoryBank, viewer: Viewer, bank_id: str, entity_id: str, body: MergeEntityRequest
 ) -> EntityDetailResponse:
@@ -77,7 +77,7 @@ async def merge_entity(
         return await _detail(connection, bank.id, viewer, into or entity)
 
 
-@call("POST", BANK + "/entities/{entity_id}/unmerge", command="unmerge")
+@call("POST", BANK + "/entities/{entity_id}/unmerge", command="unmerge", rule=Rule.USES)
 async def unmerge_entity(
     memory: MemoryBank, viewer: Viewer, bank_id: str, entity_id: str
 ) -> UnmergeEntityResponse:

@@ -8,7 +8,7 @@ from memorybank.errors import BadRequest, NotFound
 from memorybank.memory import MemoryBank
 from memorybank.model import FileUpload
 from memorybank.serve.actions.translate import about_item
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.files import (
     FileMetadata,
     FileRetainForm,
@@ -20,7 +20,7 @@ from memorybank.serve.http.schemas.files import (
 PARSER = "markitdown"
 
 
-@call("POST", BANK + "/files/retain", command="retain-files")
+@call("POST", BANK + "/files/retain", command="retain-files", rule=Rule.USES)
 async def file_retain(
     memory: MemoryBank, bank_id: str, body: Annotated[FileRetainForm, Form(media_type="multipart/form-data")]
 ) -> FileRetainResponse:

@@ -14,7 +14,7 @@ from memorybank.mental_models import pages, trigger
 from memorybank.sections import rendered
 from memorybank.serve.actions.mental_model_views import trigger_of
 from memorybank.serve.actions.mental_models import changes_of, new_model
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.knowledge import (
     CreateFolderRequest,
     CreateKnowledgePageResponse,
@@ -84,7 +84,7 @@ def _page(one: Model, parent: Folder | None) -> KnowledgeNode:
     )
 
 
-@call("POST", KNOWLEDGE + "/folders", status=201)
+@call("POST", KNOWLEDGE + "/folders", status=201, rule=Rule.USES)
 async def create_knowledge_folder(
     memory: MemoryBank, viewer: Viewer, bank_id: str, body: CreateFolderRequest
 ) -> KnowledgeNode:
@@ -99,7 +99,7 @@ async def create_knowledge_folder(
     return KnowledgeNode(id=id_, kind="folder", name=name, parent_id=body.parent_id)
 
 
-@call("POST", KNOWLEDGE + "/pages", status=201)
+@call("POST", KNOWLEDGE + "/pages", status=201, rule=Rule.USES)
 async def create_knowledge_page(
     memory: MemoryBank, viewer: Viewer, bank_id: str, body: CreatePageRequest
 ) -> CreateKnowledgePageResponse:

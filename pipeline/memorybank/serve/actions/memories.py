@@ -19,7 +19,7 @@ from memorybank.serve.actions.translate import (
     usage,
     uuid_of,
 )
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.memories import (
     ClearQuery,
     ListMemoryUnitsResponse,
@@ -38,7 +38,7 @@ from memorybank.storage.queries import Row
 CONSOLIDATION_STATES = ("failed", "pending", "done")
 
 
-@call("POST", BANK + "/memories", command="retain")
+@call("POST", BANK + "/memories", command="retain", rule=Rule.USES)
 async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest) -> RetainResponse:
     """Keep items: now, or with `async` in the background. The bank appears on first use."""
     items = retain_items(body)
@@ -53,7 +53,7 @@ async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest)
     return RetainResponse(**answer, items_count=queued.items_count, operation_id=ids[0])
 
 
-@call("POST", BANK + "/memories/recall", command="recall")
+@call("POST", BANK + "/memories/recall", command="recall", reads=True)
 async def recall_memories(
     memory: MemoryBank, viewer: Viewer, bank_id: str, body: RecallRequest
 ) -> RecallResponse:

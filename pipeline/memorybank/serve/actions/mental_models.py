@@ -13,7 +13,7 @@ from memorybank.mental_models import trigger
 from memorybank.retain import intake
 from memorybank.sections import rendered
 from memorybank.serve.actions import mental_model_views as views
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.knowledge import CreatePageRequest, UpdateNodeRequest
 from memorybank.serve.http.schemas.mental_models import (
     AsyncOperationSubmitResponse,
@@ -56,7 +56,7 @@ async def list_mental_models(
     return MentalModelListResponse(items=items, total=total, limit=asked.limit, offset=asked.offset)
 
 
-@call("POST", MODELS)
+@call("POST", MODELS, rule=Rule.USES)
 async def create_mental_model(
     memory: MemoryBank, bank_id: str, body: CreateMentalModelRequest
 ) -> CreateMentalModelResponse:
@@ -190,7 +190,7 @@ async def refresh_mental_model(
     return AsyncOperationSubmitResponse(operation_id=str(operation), status="queued")
 
 
-@call("POST", MODEL + "/dry-run-refresh")
+@call("POST", MODEL + "/dry-run-refresh", reads=True)
 async def dry_run_refresh_mental_model(
     memory: MemoryBank, viewer: Viewer, bank_id: str, mental_model_id: str
 ) -> MentalModelDryRunRefreshResult:

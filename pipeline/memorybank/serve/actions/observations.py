@@ -5,7 +5,7 @@ from uuid import UUID
 from memorybank.audience import Viewer
 from memorybank.memory import MemoryBank
 from memorybank.serve.actions.translate import uuid_of
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.observations import (
     ClearMemoryObservationsResponse,
     ConsolidationRequest,
@@ -26,7 +26,7 @@ from memorybank.text import normalize
 EVERYTHING = ConsolidationRequest()
 
 
-@call("POST", BANK + "/consolidate")
+@call("POST", BANK + "/consolidate", rule=Rule.USES)
 async def trigger_consolidation(
     memory: MemoryBank, bank_id: str, body: ConsolidationRequest = EVERYTHING
 ) -> ConsolidationResponse:
@@ -38,7 +38,7 @@ async def trigger_consolidation(
     return ConsolidationResponse(operation_id=str(queued.operation_id), deduplicated=queued.deduplicated)
 
 
-@call("POST", BANK + "/consolidation/recover")
+@call("POST", BANK + "/consolidation/recover", rule=Rule.USES)
 async def recover_consolidation(
     memory: MemoryBank, viewer: Viewer, bank_id: str
 ) -> RecoverConsolidationResponse:

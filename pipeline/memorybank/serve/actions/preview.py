@@ -5,7 +5,7 @@ from memorybank.memory import MemoryBank
 from memorybank.model import Fact
 from memorybank.retain.preview import Wish
 from memorybank.serve.actions.translate import dry_run_item, usage
-from memorybank.serve.calls import BANK, call
+from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.preview import (
     DryRunExtractionResult,
     DryRunExtractRequest,
@@ -16,7 +16,7 @@ from memorybank.serve.http.schemas.wire import stamp
 from memorybank.settings import bank_fields
 
 
-@call("POST", BANK + "/memories/dry-run-extract", command="preview")
+@call("POST", BANK + "/memories/dry-run-extract", command="preview", rule=Rule.USES)
 async def dry_run_extract_memories(
     memory: MemoryBank, bank_id: str, body: DryRunExtractRequest
 ) -> DryRunExtractionResult:

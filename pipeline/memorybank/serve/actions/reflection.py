@@ -22,13 +22,13 @@ PING_SECONDS = 15.0
 _PIECE = re.compile(r"\S*\s*")
 
 
-@call("POST", BANK + "/reflect", command="reflect")
+@call("POST", BANK + "/reflect", command="reflect", reads=True)
 async def reflect(memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest) -> ReflectResponse:
     """Answer from what is remembered, under the bank's directives."""
     return response(body, await memory.reflect(bank_id, query(body), viewer))
 
 
-@call("POST", BANK + "/reflect/stream", streams=True)
+@call("POST", BANK + "/reflect/stream", reads=True, streams=True)
 async def reflect_stream(
     memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest
 ) -> AsyncIterator[Event]:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -10,13 +11,15 @@ from fastapi import Depends, FastAPI, Request, Response
 from pydantic import BaseModel
 
 import memorybank
+from memorybank.audience import Principal, Viewer
 from memorybank.memory import MemoryBank
 from memorybank.serve.actions import CALLS
+from memorybank.serve.admission import Admission
 from memorybank.serve.calls import BANK, Action, Call
-from memorybank.serve.http import errors, monitoring, streaming
+from memorybank.serve.http import errors, monitoring, sessions, streaming
 from memorybank.serve.http.base_path import BasePath
-from memorybank.serve.http.bodies import StrictRoute
-from memorybank.serve.http.deps import current_memory, current_viewer
+from memorybank.serve.http.bodies import ADMIT, StrictRoute
+from memorybank.serve.http.deps import admit, current_memory, current_principal, current_viewer
 from memorybank.serve.http.limits import MEGABYTE, BodyLimit, Limits
 from memorybank.serve.http.metrics import RequestMetrics
 from memorybank.serve.http.schemas.wire import keeps_nulls
@@ -36,12 +39,13 @@ def build(settings: Settings, open_memory: Callable[[], Any]) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_memory() as memory:
-            app.state.memory = memory
+            app.state.memory, app.state.admission = memory, Admission(memory.database)
             yield
 
     app = FastAPI(title="memorybank", version=memorybank.__version__, lifespan=lifespan)
     app.router.route_class = StrictRoute
     app.include_router(monitoring.router)
+    app.include_router(sessions.router)
     for declared in CALLS:
         _mount(app, declared)
     errors.install(app)
@@ -94,6 +98,7 @@ def _endpoint(declared: Call) -> Action:
         )
 
     endpoint.__signature__ = _injected(declared)  # type: ignore[attr-defined]
+    setattr(endpoint, ADMIT, partial(admit, declared=declared))
     return endpoint
 
 
@@ -107,7 +112,8 @@ def _injected(declared: Call) -> inspect.Signature:
     keyword = inspect.Parameter.KEYWORD_ONLY
     provided = {
         "memory": Annotated[MemoryBank, Depends(current_memory)],
-        "viewer": Annotated[Any, Depends(current_viewer)],
+        "viewer": Annotated[Viewer, Depends(current_viewer)],
+        "principal": Annotated[Principal, Depends(current_principal)],
         "request": Request,
     }
     taken = inspect.signature(declared.action).parameters

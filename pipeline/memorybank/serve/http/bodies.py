@@ -10,16 +10,22 @@ from fastapi.routing import APIRoute
 
 #: Deepest nesting of a body. No call needs ten levels; what follows (checks, JSON for PostgreSQL) recurses.
 MAX_DEPTH = 64
+#: Attribute of an endpoint: what is awaited with the request before its body is read, so that nobody is read who may
+#: not ask.
+ADMIT = "admit"
 
 
 class StrictRoute(APIRoute):
     """A route whose body is read by `read_json`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, which gets a request that reads JSON our way."""
+        """Return the handler, which lets in whom the endpoint admits and reads JSON our way."""
         handle = super().get_route_handler()
+        admit = getattr(self.endpoint, ADMIT, None)
 
         async def strict(request: Request) -> Response:
+            if admit is not None:
+                await admit(request)
             return await handle(_Request(request.scope, request.receive))
 
         return strict

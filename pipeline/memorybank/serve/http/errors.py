@@ -16,6 +16,8 @@ _log = structlog.get_logger()
 ECHO_CHARS = 200
 #: Seconds a client should wait when the error itself does not say.
 RETRY_AFTER_SECONDS = 30
+#: The path whose bodies hold keys.
+DIRECTORY = "/v1/default/directory"
 #: Said of a body that came under another type: taking it as JSON would let any web page write to a local server.
 NOT_JSON = "send the body as JSON, with the header Content-Type: application/json"
 
@@ -29,7 +31,9 @@ def install(app: FastAPI) -> None:
 
 async def _refused_by_schema(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return answer(422, [_entry(dict(entry)) for entry in error.errors()])
+    # What is refused of a directory may hold a key, and is not said back.
+    silent = {"input": None} if request.url.path.endswith(DIRECTORY) else {}
+    return answer(422, [_entry({**entry, **silent}) for entry in error.errors()])
 
 
 async def _known(request: Request, error: Exception) -> Response:
@@ -37,6 +41,8 @@ async def _known(request: Request, error: Exception) -> Response:
     if error.status >= 500:
         _log.warning("request_failed", code=error.code, path=request.url.path, error=error.message)
     response = answer(error.status, detail(error))
+    if error.status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
     if error.status == 503:
         wait = error.retry_after if isinstance(error, ModelRateLimited) else None
         response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS if wait is None else math.ceil(wait))

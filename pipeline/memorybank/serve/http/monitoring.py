@@ -9,7 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 import memorybank
 from memorybank.errors import DatabaseUnavailable
 from memorybank.memory import MemoryBank
-from memorybank.serve.http.deps import current_memory
+from memorybank.serve.http.deps import current_memory, operating
 from memorybank.serve.http.metrics import REGISTRY, measure
 from memorybank.serve.http.schemas.monitoring import FeaturesInfo, LivenessResponse, VersionResponse
 
@@ -63,8 +63,8 @@ async def version(memory: Memory) -> VersionResponse:
     return VersionResponse(api_version=memorybank.__version__, features=features, engine=memory.engine)
 
 
-@router.get("/metrics", operation_id="metrics_endpoint_metrics_get")
+@router.get("/metrics", operation_id="metrics_endpoint_metrics_get", dependencies=[Depends(operating)])
 async def metrics(memory: Memory) -> Response:
-    """Return this process's metrics as Prometheus text."""
+    """Return this process's metrics as Prometheus text, to the operator: counts say what others do."""
     await measure(memory)
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)

@@ -18,16 +18,17 @@ SELECT kind, organization, agent, person, place FROM audience WHERE id = %(id)s
 -- name: of_agent
 -- The circles that go with an agent, by bank: its own, and its direct talks.
 SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
-WHERE a.agent = %(agent)s AND a.kind IN ('agent', 'dm') GROUP BY b.bank_id ORDER BY b.bank_id
+WHERE a.agent = %(id)s AND a.kind IN ('agent', 'dm') GROUP BY b.bank_id ORDER BY b.bank_id
 
--- name: of_talks
+-- name: of_person
 -- The circles that go with a person, by bank: their direct talks, which nobody else could see.
 SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
-WHERE a.person = %(person)s AND a.kind = 'dm' GROUP BY b.bank_id ORDER BY b.bank_id
+WHERE a.person = %(id)s AND a.kind = 'dm' GROUP BY b.bank_id ORDER BY b.bank_id
 
 -- name: resolve
 -- What a Reach sees, in one bank or in all, and the banks that somebody has to do with: those of their agents, of the
--- agents of their organization and places, and where a circle is theirs. `placed`: the bank has to do with the place.
+-- agents of their organization and places, and where a circle is theirs. A person who is `anywhere` sees all of their places,
+-- else the one `place` counts; memberships are read here, for hundreds of them cost more to send than to find. `placed`: the bank has to do with the place.
 WITH seen AS (
     SELECT a.id, b.bank_id FROM audience a JOIN bank b ON b.id = a.bank
     WHERE (%(bank_id)s::text IS NULL OR b.bank_id = %(bank_id)s)
@@ -36,7 +37,8 @@ WITH seen AS (
         OR a.kind = 'organization' AND a.organization = %(organization)s::uuid
         OR a.kind = 'subject' AND (a.organization = %(subjects_of)s::uuid OR a.agent = %(author)s::uuid
                                    OR a.person = %(about)s::uuid)
-        OR a.kind = 'place' AND a.place = ANY(%(places)s::uuid[])
+        OR a.kind = 'place' AND (a.place = %(place)s::uuid OR a.place IN (
+               SELECT m.place FROM place_member m WHERE m.person = %(anywhere)s::uuid))
         OR a.kind = 'dm' AND a.person = %(dm_person)s::uuid
            AND (%(dm_agent)s::uuid IS NULL OR a.agent = %(dm_agent)s::uuid))
 )
@@ -46,7 +48,7 @@ SELECT ARRAY(SELECT id FROM seen) AS audiences,
              SELECT g.bank_id FROM agent g
              WHERE (%(bank_id)s::text IS NULL OR g.bank_id = %(bank_id)s)
                AND (g.id = ANY(%(own_agents)s::uuid[]) OR g.organization = %(member_of)s::uuid
-                    OR EXISTS (SELECT FROM place p WHERE p.id = ANY(%(member_places)s::uuid[])
+                    OR EXISTS (SELECT FROM place_member m JOIN place p ON p.id = m.place WHERE m.person = %(member)s::uuid
                                AND (p.agent = g.id OR p.agent IS NULL AND p.organization = g.organization)))) AS banks,
        EXISTS (SELECT FROM agent g
                WHERE g.bank_id = %(bank_id)s AND (g.id = %(place_agent)s::uuid

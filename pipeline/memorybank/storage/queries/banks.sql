@@ -44,7 +44,8 @@ WITH ordered AS (
         WHERE d.bank = b.id AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
         ORDER BY d.updated_at DESC LIMIT 1
     ) written ON true
-    WHERE %(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpos(lower(b.name), lower(%(q)s)) > 0
+    WHERE (%(known)s::text[] IS NULL OR b.bank_id = ANY(%(known)s))
+      AND (%(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpos(lower(b.name), lower(%(q)s)) > 0)
     ORDER BY coalesce(written.at, b.created_at) DESC, b.id DESC
     LIMIT %(limit)s OFFSET %(offset)s
 )
@@ -60,7 +61,8 @@ ORDER BY coalesce(o.last_write_at, o.created_at) DESC, o.id DESC
 -- name: count
 -- How many banks match a search.
 SELECT count(*) AS total FROM bank b
-WHERE %(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpos(lower(b.name), lower(%(q)s)) > 0
+WHERE (%(known)s::text[] IS NULL OR b.bank_id = ANY(%(known)s))
+  AND (%(q)s::text IS NULL OR strpos(lower(b.bank_id), lower(%(q)s)) > 0 OR strpos(lower(b.name), lower(%(q)s)) > 0)
 
 -- name: close
 -- Lets no new operation into a bank that goes; those that are there may still write, until they are locked.

@@ -17,9 +17,9 @@ FROM agent ORDER BY external_id
 
 -- name: places
 -- Every place with its members; a thread has those of its root.
-SELECT p.id, p.external_id, p.kind, p.organization, p.agent, p.root, p.title, p.created_at, p.updated_at,
-       ARRAY(SELECT m.person FROM place_member m WHERE m.place = p.id ORDER BY m.person) AS members
-FROM place p ORDER BY p.external_id
+SELECT p.id, p.external_id, r.kind, r.organization, r.agent, p.root, p.title, p.created_at, p.updated_at,
+       ARRAY(SELECT m.person FROM place_member m WHERE m.place = r.id ORDER BY m.person) AS members
+FROM place p JOIN place r ON r.id = p.root ORDER BY p.external_id
 
 -- name: organization
 -- One organization.
@@ -43,6 +43,10 @@ FROM place p JOIN place r ON r.id = p.root WHERE p.id = %(id)s
 -- name: members
 -- Who is in a place, threads as their root.
 SELECT m.person FROM place p JOIN place_member m ON m.place = p.root WHERE p.id = %(id)s ORDER BY m.person
+
+-- name: owned
+-- Whether nobody else has an agent in a bank.
+SELECT NOT EXISTS (SELECT FROM agent WHERE bank_id = %(bank_id)s AND owner IS DISTINCT FROM %(person)s) AS owned
 
 -- name: names
 -- How people and agents are called.
@@ -114,5 +118,5 @@ DELETE FROM place WHERE id = %(id)s
 
 -- name: orphan
 -- audience: who wrote it is forgotten in whatever bank and audience
--- What an agent that is removed has left to others has no author any more.
-UPDATE memory_unit SET kept_by = NULL WHERE kept_by = %(agent)s
+-- What somebody who is removed has left to others has no author any more.
+UPDATE memory_unit SET kept_by = NULL WHERE kept_by = %(id)s

@@ -6,7 +6,9 @@ SELECT EXISTS (SELECT FROM api_key) AS exist
 -- Whom a key or a session stands for, as they are at this moment. A person or an agent that is gone has no key.
 SELECT k.id AS key, k.kind, k.banks, k.last_used_at,
        w.id, w.organization, w.role, w.memory_access, w.agents, w.agent_banks, w.places
-FROM api_key k LEFT JOIN principal w ON w.kind = k.kind AND w.id = k.principal
+FROM api_key k
+-- OFFSET 0: the one holder by its key, not everybody to join with.
+LEFT JOIN LATERAL (SELECT * FROM principal WHERE kind = k.kind AND id = k.principal OFFSET 0) w ON true
 WHERE (k.hash = %(key)s::bytea
        OR k.id = (SELECT s.key FROM session s WHERE s.hash = %(session)s::bytea AND s.expires_at > %(now)s))
   AND k.revoked_at IS NULL AND (k.kind = 'operator' OR w.id IS NOT NULL)

@@ -1,0 +1,326 @@
+"""A declaration of the directory, and the rows that it asks for: checked against what is there. No I/O.
+
+Nothing goes because a file forgot it: an agent that is removed takes its memories along, so that is said in `remove`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal
+from uuid import UUID
+
+from memorybank.audience import PlaceKind
+from memorybank.errors import Conflict, InvalidInput
+from memorybank.ids import stable_id
+from memorybank.storage.banks import stored_id
+from memorybank.storage.directory import Directory, ListedPlace
+from memorybank.text import normalize
+
+#: Longest id, name, handle, title or address; longest description; entries of one list.
+MAX_WORD_CHARS, MAX_DESCRIPTION_CHARS, MAX_ENTRIES = 200, 4_000, 10_000
+#: What key-value callers say for all of their agents; so no agent is called that.
+RESERVED_AGENT = "all"
+
+Kind = Literal["organization", "person", "agent", "place"]
+#: One of the caller's own; None: one is made where there never was one; False: none is made.
+GivenKey = str | Literal[False] | None
+Row = dict[str, Any]
+Loc = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class NewOrganization:
+    """An organization as declared."""
+
+    id: str
+    name: str = ""
+    memory_access: bool = True
+
+
+@dataclass(frozen=True)
+class NewPerson:
+    """A person as declared."""
+
+    id: str
+    name: str = ""
+    handle: str = ""
+    email: str | None = None
+    organization: str | None = None
+    role: Literal["owner", "member"] = "member"
+    key: GivenKey = None
+
+
+@dataclass(frozen=True)
+class NewAgent:
+    """An agent as declared; it remembers in the bank of its own id where `bank` is None."""
+
+    id: str
+    name: str = ""
+    handle: str = ""
+    description: str = ""
+    owner: str | None = None
+    organization: str | None = None
+    bank: str | None = None
+    key: GivenKey = None
+
+
+@dataclass(frozen=True)
+class NewPlace:
+    """A place as declared. Of a thread all but its title are its root's; `members` None: as they are."""
+
+    id: str
+    kind: PlaceKind | None = None
+    organization: str | None = None
+    agent: str | None = None
+    parent: str | None = None
+    title: str = ""
+    members: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Somebody or something that shall go."""
+
+    kind: Kind
+    id: str
+
+    @property
+    def uuid(self) -> UUID:
+        """Whose id that is."""
+        return stable_id(self.kind, self.id)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declaration."""
+
+    organizations: Sequence[NewOrganization] = ()
+    people: Sequence[NewPerson] = ()
+    agents: Sequence[NewAgent] = ()
+    places: Sequence[NewPlace] = ()
+    remove: Sequence[Removal] = ()
+
+
+#: The lists of a declaration, and what each holds.
+LISTS: Mapping[str, Kind] = {
+    "organizations": "organization",
+    "people": "person",
+    "agents": "agent",
+    "places": "place",
+}
+
+
+class Plan:
+    """The rows that a declaration asks for; raises InvalidInput for what cannot be, Conflict for what must stay."""
+
+    def __init__(self, before: Directory, declared: Declared) -> None:
+        self._before = before
+        self._declared = declared
+        self._check_words()
+        self._check_removals()
+        self.organizations = [_row(one, memory_access=one.memory_access) for one in declared.organizations]
+        self.people = [self._person(loc, one) for loc, one in _entries("people", declared.people)]
+        self.agents = [self._agent(loc, one) for loc, one in _entries("agents", declared.agents)]
+        if both := self._ids["person"] & self._ids["agent"]:
+            raise InvalidInput(f"{min(both)} would be a person and an agent", loc=("body",))
+        self.places: dict[UUID, Row] = {}
+        # Roots before their threads.
+        for loc, one in sorted(
+            _entries("places", declared.places), key=lambda entry: self._is_thread(*entry)
+        ):
+            self.places[stable_id("place", one.id)] = self._place(loc, one)
+
+    @property
+    def members(self) -> list[tuple[UUID, list[UUID]]]:
+        """The places whose members are declared, and those."""
+        return [
+            (stable_id("place", one.id), [stable_id("person", member) for member in one.members])
+            for one in self._declared.places
+            if one.members is not None
+        ]
+
+    @property
+    def made_private(self) -> tuple[UUID, ...]:
+        """Public places that are private from now on."""
+        private = {
+            id_ for id_, row in self.places.items() if row["kind"] == PlaceKind.PRIVATE and row["root"] == id_
+        }
+        return tuple(
+            old.id for old in self._before.places if old.kind == PlaceKind.PUBLIC and old.id in private
+        )
+
+    @cached_property
+    def _ids(self) -> Mapping[Kind, set[UUID]]:
+        """Whom the directory knows afterwards."""
+        gone = {(removal.kind, removal.uuid) for removal in self._declared.remove}
+        return {
+            kind: {one.id for one in getattr(self._before, name) if (kind, one.id) not in gone}
+            | {stable_id(kind, one.id) for one in getattr(self._declared, name)}
+            for name, kind in LISTS.items()
+        }
+
+    @cached_property
+    def _places_before(self) -> Mapping[UUID, ListedPlace]:
+        return {place.id: place for place in self._before.places}
+
+    @cached_property
+    def _parents(self) -> Mapping[UUID, UUID]:
+        """The place above each thread; what is declared without one is none."""
+        above = {place.id: place.root for place in self._before.places}
+        for one in self._declared.places:
+            id_ = stable_id("place", one.id)
+            above[id_] = id_ if one.parent is None else stable_id("place", one.parent)
+        return {thread: parent for thread, parent in above.items() if thread != parent}
+
+    def _check_words(self) -> None:
+        for name, kind in LISTS.items():
+            entries = list(_entries(name, getattr(self._declared, name)))
+            if len(entries) > MAX_ENTRIES:
+                raise InvalidInput(f"at most {MAX_ENTRIES} entries", loc=("body", name))
+            seen: set[UUID] = set()
+            for loc, one in entries:
+                _check_entry(loc, one)
+                if stable_id(kind, one.id) in seen:
+                    raise InvalidInput("stands twice", loc=(*loc, "id"), value=one.id)
+                seen.add(stable_id(kind, one.id))
+
+    def _check_removals(self) -> None:
+        declared = {
+            (kind, stable_id(kind, one.id))
+            for name, kind in LISTS.items()
+            for one in getattr(self._declared, name)
+        }
+        for loc, removal in _entries("remove", self._declared.remove):
+            _check_entry(loc, removal)
+            if (removal.kind, removal.uuid) in declared:
+                raise InvalidInput("is declared as well", loc=(*loc, "id"), value=removal.id)
+
+    def _ref(self, kind: Kind, named: str | None, loc: Loc) -> UUID | None:
+        """Return whom a caller names; raises InvalidInput where the directory does not know them."""
+        if named is None:
+            return None
+        id_ = stable_id(kind, named)
+        if id_ not in self._ids[kind]:
+            raise InvalidInput(f"there is no {kind} of this id", loc=loc, value=named)
+        return id_
+
+    def _person(self, loc: Loc, one: NewPerson) -> Row:
+        organization = self._ref("organization", one.organization, (*loc, "organization"))
+        return _row(one, handle=one.handle, email=one.email, role=one.role, organization=organization)
+
+    def _agent(self, loc: Loc, one: NewAgent) -> Row:
+        if one.id == RESERVED_AGENT:
+            raise InvalidInput("this id stands for all agents", loc=(*loc, "id"), value=one.id)
+        made = _row(one, handle=one.handle, description=one.description)
+        made["owner"] = self._ref("person", one.owner, (*loc, "owner"))
+        made["organization"] = self._ref("organization", one.organization, (*loc, "organization"))
+        made["bank_id"] = stored_id(one.id if one.bank is None else one.bank)
+        for old in self._before.agents:
+            if old.id == made["id"] and old.bank_id != made["bank_id"]:
+                raise Conflict(f"agent '{one.id}' remembers in another bank already, and an agent has one")
+        return made
+
+    def _is_thread(self, loc: Loc, one: NewPlace) -> bool:
+        return stable_id("place", one.id) in self._parents
+
+    def _place(self, loc: Loc, one: NewPlace) -> Row:
+        made = self._thread(loc, one) if self._is_thread(loc, one) else self._room(loc, one)
+        for member in one.members or ():
+            self._ref("person", member, (*loc, "members"))
+        old = self._places_before.get(made["id"])
+        if old is not None and old.root != made["root"]:
+            raise Conflict(f"place '{one.id}' has memories where it stands: it stays there")
+        if old is not None and old.kind != made["kind"] and PlaceKind.DM in (old.kind, made["kind"]):
+            raise Conflict(f"place '{one.id}': a direct talk stays one, and nothing else becomes one")
+        return made
+
+    def _room(self, loc: Loc, one: NewPlace) -> Row:
+        if one.parent is not None:
+            raise InvalidInput("it is its own parent", loc=(*loc, "parent"), value=one.parent)
+        if one.kind is None:
+            raise InvalidInput("say what kind of place it is", loc=(*loc, "kind"))
+        made = _row(one, kind=one.kind, title=one.title, agent=self._ref("agent", one.agent, (*loc, "agent")))
+        made["root"] = made["id"]
+        made["organization"] = self._ref("organization", one.organization, (*loc, "organization"))
+        if made["organization"] is None:
+            made["organization"] = self._organization_of(made["agent"])
+        if one.kind is PlaceKind.DM:
+            new = made["id"] not in self._places_before
+            if made["agent"] is None or (
+                len(set(one.members or ())) != 1 and (new or one.members is not None)
+            ):
+                raise InvalidInput("a direct talk has one agent and one member", loc=loc, value=one.id)
+        return made
+
+    def _organization_of(self, agent: UUID | None) -> UUID | None:
+        """Return the organization of an agent, as it is declared or was."""
+        before = {old.id: old.organization for old in self._before.agents}
+        declared = {row["id"]: row["organization"] for row in self.agents}
+        return None if agent is None else (before | declared)[agent]
+
+    def _thread(self, loc: Loc, one: NewPlace) -> Row:
+        root = self._root(loc, one)
+        for word, given, held in (
+            ("kind", one.kind, root["kind"]),
+            (
+                "organization",
+                one.organization and stable_id("organization", one.organization),
+                root["organization"],
+            ),
+            ("agent", one.agent and stable_id("agent", one.agent), root["agent"]),
+            ("members", one.members, None),
+        ):
+            if given is not None and given != held:
+                raise InvalidInput("a thread has that of its root", loc=(*loc, word))
+        return {**root, **_row(one, title=one.title)}
+
+    def _root(self, loc: Loc, one: NewPlace) -> Row:
+        """Return the place at the end of a chain of parents."""
+        at, seen = stable_id("place", one.id), set[UUID]()
+        while at in self._parents:
+            if at in seen:
+                raise InvalidInput("its parents go in a circle", loc=(*loc, "parent"), value=one.parent)
+            seen.add(at)
+            at = self._parents[at]
+        if at in self.places:
+            return self.places[at]
+        if at not in self._places_before or at not in self._ids["place"]:
+            raise InvalidInput("there is no place of this id", loc=(*loc, "parent"), value=one.parent)
+        old = self._places_before[at]
+        return {name: getattr(old, name) for name in ("kind", "organization", "agent", "root")}
+
+
+def _entries(name: str, entries: Iterable[Any]) -> "list[tuple[Loc, Any]]":
+    """Return entries, each with where it stands."""
+    return [(("body", name, index), one) for index, one in enumerate(entries)]
+
+
+def _row(one: Any, **columns: Any) -> Row:
+    """Return what all kinds share, and more; a name that is not said is the id."""
+    kind = _KINDS[type(one)]
+    names = {} if kind == "place" else {"name": one.name or one.id}
+    return {"id": stable_id(kind, one.id), "external_id": one.id, **names, **columns}
+
+
+_KINDS: Mapping[type, Kind] = {
+    NewOrganization: "organization",
+    NewPerson: "person",
+    NewAgent: "agent",
+    NewPlace: "place",
+}
+
+
+def _check_entry(loc: Loc, one: Any) -> None:
+    """Raise InvalidInput for words that may not be stored so; keys and banks have their own rules."""
+    for word in (found.name for found in fields(one) if found.name not in ("key", "bank", "kind", "role")):
+        given = getattr(one, word)
+        limit = MAX_DESCRIPTION_CHARS if word == "description" else MAX_WORD_CHARS
+        if not isinstance(given, str):
+            continue
+        lines = word == "description"
+        if len(given) > limit or given != normalize(given) or ("\n" in given and not lines) or "\t" in given:
+            raise InvalidInput(
+                f"at most {limit} characters, none of them a control character", loc=(*loc, word)
+            )
+        if (word == "id" and given != given.strip()) or (not given and word in ("id", "parent")):
+            raise InvalidInput("an id is not empty and has no space around it", loc=(*loc, word), value=given)
