@@ -38,6 +38,7 @@ from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.search import FirstTrip
 from memorybank.storage.units import POSITIONS, NewUnit
+from memorybank.storage.vector_copies import VectorCopies
 from memorybank.tags import TagLeaf
 from memorybank_eval import bulk, crowd, machine, report
 from memorybank_eval.crowd import Fact, Page, Source
@@ -181,7 +182,7 @@ async def _ask(
         tags=group,
     )
     wanted = FirstTrip(60.0, vector, defaults().embeddings.model, (), 1, 1, tags=group)
-    reading = Reading(held.bank, viewer, wanted, asked, own.exact_units)
+    reading = Reading(held.bank, viewer, wanted, asked, own.exact_units, VectorCopies(database, 0, 0))
     best = float("inf")
     for _ in range(REPEATED):
         async with database.snapshot() as connection:

@@ -151,6 +151,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             mental_models=mental_models,
         )
     finally:
+        await recall.close()
         await litellm_client.close()
 
 

@@ -47,6 +47,7 @@ from memorybank.storage.found import Addresses, Statistics
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
 from memorybank.storage.search import FirstTrip
+from memorybank.storage.vector_copies import VectorCopies
 
 #: A further page is fetched only for more than this share of the tokens: the last few are not worth a trip.
 FILL_SHARE = 0.1
@@ -71,6 +72,7 @@ class Recall:
         own = self.settings.recall
         self._weights = fusion.weights(own.weights, ranking.COUNTED)
         self._bm25 = Bm25(own.bm25_k1, own.bm25_b)
+        self._copies = VectorCopies(self.database, own.vector_copies_mb * 1_000_000, own.exact_units)
         self._slots = asyncio.Semaphore(own.max_concurrent)
         embeddings = self.settings.embeddings
         self._vectors = QueryVectors(self.embedder, embeddings.query_prefix, embeddings.kept_queries)
@@ -92,6 +94,10 @@ class Recall:
             raise TimedOut(
                 f"the recall took more than {self.settings.recall.timeout_seconds:g} seconds"
             ) from error
+
+    async def close(self) -> None:
+        """End what goes on beside the questions."""
+        await self._copies.close()
 
     async def _recall(
         self, bank: Bank, config: BankConfig, query: RecallQuery, viewer: Viewer, cost: Cost
@@ -148,7 +154,7 @@ class Recall:
         """Return every unit's scores, and how large the bank is."""
         criteria = Criteria(run.question, self._weights, self._bm25, run.query.types, run.query.tag_filter)
         exact = self.settings.recall.exact_units
-        reading = Reading(run.bank, run.viewer, self._first_trip(run), criteria, exact)
+        reading = Reading(run.bank, run.viewer, self._first_trip(run), criteria, exact, self._copies)
         with run.steps.step("gather"):
             gathered = await large.gather(connection, reading)
         with run.steps.step("score"):

@@ -120,6 +120,7 @@ class RecallSettings(Section):
     max_query_terms: int = Field(ge=1)
     max_postings: int = Field(ge=1)
     exact_units: int = Field(ge=0)
+    vector_copies_mb: int = Field(ge=0)
     weights: dict[str, float]
 
 

@@ -41,12 +41,16 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The bank's active units, the sum of their lengths in terms, and whether it has a graph at all."""
+    """The bank's active units, the sum of their lengths in terms, whether it has a graph at all, and its version.
+
+    Two snapshots that show the same version show the same index; None: the bank never had one.
+    """
 
     units: int
     length: int
     has_entities: bool = True
     has_links: bool = True
+    version: int | None = None
 
     @property
     def mean_length(self) -> float:

@@ -1,5 +1,7 @@
 """The world that the tests of recall ask."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 from recall_world import World
 
@@ -10,6 +12,8 @@ from memorybank.testing.embedder import HashingEmbedder
 
 
 @pytest.fixture
-def world(database: Database, settings: Settings) -> World:
+async def world(database: Database, settings: Settings) -> AsyncIterator[World]:
     """An empty world with the embedder that needs no weights."""
-    return World(database, Recall(database, HashingEmbedder(), settings), settings.bank)
+    recall = Recall(database, HashingEmbedder(), settings)
+    yield World(database, recall, settings.bank)
+    await recall.close()

@@ -8,7 +8,10 @@ import pytest
 from recall_world import Unit, World
 
 from memorybank.audience import Viewer
+from memorybank.model import Scores
 from memorybank.recall.query import Include
+from memorybank.storage import vector_copies
+from memorybank.storage.vector_copies import Copy
 from memorybank.tags import MODES, TagLeaf, parse_groups, passing
 
 MARK = "the harbour crane"
@@ -47,6 +50,39 @@ async def test_nothing_of_another_audience_is_seen(world: World) -> None:
     assert len(both.hits) == 2 and both.hits[0].text == secret.text
     assert (await world.ask(bank, Viewer(()), MARK)).hits == ()
     assert len((await world.ask(bank, Viewer.operator(), MARK)).hits) == 2
+
+
+async def test_copied_vectors_show_each_viewer_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[Viewer] = []
+    real = Copy.distances
+    monkeypatch.setattr(Copy, "distances", lambda *given: measured.append(given[2]) or real(*given))
+    bank, everybody = await world.bank()
+    private = await world.audience(bank.id, "dm", uuid4())
+    await world.document(bank, everybody, [f"Mara painted {MARK} on day {day}." for day in range(5)], "open")
+    await world.document(bank, private, ["Mara met Odile.", "Odile: The crane?", "It hums."], "secret")
+    viewers = [Viewer.operator(), *map(Viewer, [(everybody,), (private,), (everybody, private), ()])]
+
+    async def all_hits() -> list[dict[str, Scores]]:
+        found = [await world.ask(bank, viewer, f"Odile, what of {MARK}?") for viewer in viewers]
+        return [{hit.text: hit.scores for hit in each.hits} for each in found]
+
+    before = await all_hits()
+    assert measured == [] and [len(each) for each in before] == [8, 5, 3, 8, 0]
+    monkeypatch.setattr(vector_copies, "ASKED", 1)
+    await all_hits()
+    if world.recall._copies._making:
+        await world.recall._copies._making
+    measured.clear()
+    by_copy = await all_hits()
+    assert measured == viewers
+    for hits, same in zip(before, by_copy, strict=True):
+        assert hits.keys() == same.keys()
+        for text, scores in hits.items():
+            assert vars(scores) == pytest.approx(vars(same[text]), abs=1e-5)
+    await world.document(bank, everybody, [f"Odile moved {MARK}."], "new")
+    assert [len(each) for each in await all_hits()] == [9, 6, 3, 9, 0]
 
 
 async def test_only_names_of_speakers_that_the_viewer_may_see_are_taken_out(world: World) -> None:

@@ -17,11 +17,12 @@ from memorybank.recall import ranking
 from memorybank.recall import space as spaces
 from memorybank.recall.ranking import Criteria, Scored
 from memorybank.recall.signals import SAMPLED_NEIGHBOURS
-from memorybank.storage import nearest, search
+from memorybank.storage import nearest
 from memorybank.storage.found import Addresses, Candidates, Gathered, Sample, Tagged
 from memorybank.storage.nearest import Nearest, VectorSearch
 from memorybank.storage.queries import Connection
 from memorybank.storage.search import FirstTrip
+from memorybank.storage.vector_copies import VectorCopies
 
 #: Nearest units asked of the index.
 NEAREST = 200
@@ -42,13 +43,17 @@ NEIGHBOURS = 2
 
 @dataclass(frozen=True)
 class Reading:
-    """One question to one bank: who asks, what is read, how it is scored, up to which size a search is exact."""
+    """One question to one bank: who asks, what is read, how it is scored, up to which size a search is exact.
+
+    `copies`: by which the distances of all units may come.
+    """
 
     bank: Bank
     viewer: Viewer
     trip: FirstTrip
     criteria: Criteria
     exact: int
+    copies: VectorCopies
 
     def by_index(self) -> VectorSearch | None:
         """Return where vectors are read by index; None where the bank has no index or nobody asks for vectors."""
@@ -90,7 +95,7 @@ async def scored(gathered: Gathered, criteria: Criteria) -> Scored:
 
 
 async def _whole(connection: Connection, reading: Reading, trip: FirstTrip) -> Gathered:
-    return await search.gather(connection, reading.bank.id, reading.viewer, trip)
+    return await reading.copies.gather(connection, reading.bank.id, reading.viewer, trip)
 
 
 async def _passing(connection: Connection, reading: Reading, where: VectorSearch, drawn: Sample) -> Gathered:

@@ -46,10 +46,12 @@ CREATE TABLE posting (
 CREATE INDEX posting_address ON posting (bank, document, position);
 
 -- How many units the index of a bank holds, and their length in terms: rows to be added up. A writer adds one, and takes in
--- those of others that nobody holds; so nobody waits, and a reader counts exactly what its snapshot holds.
+-- those of others that nobody holds; so nobody waits, and a reader counts exactly what its snapshot holds. Every change of
+-- the index leaves a row of its own, or one that has taken it in: two snapshots that hold the same rows hold the same
+-- index. Its version is all ids in one, by XOR: random ones, which no restored backup gives a second time.
 CREATE TABLE bank_size (
     bank   bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
-    id     bigint GENERATED ALWAYS AS IDENTITY,
+    id     bigint NOT NULL DEFAULT uuid_hash_extended(gen_random_uuid(), 0),
     units  bigint NOT NULL,
     length bigint NOT NULL,
     PRIMARY KEY (bank, id)
@@ -65,7 +67,7 @@ BEGIN
         DELETE FROM bank_size s
         WHERE (s.bank, s.id) IN (SELECT o.bank, o.id FROM bank_size o
                                  WHERE TG_OP = 'INSERT' AND o.bank IN (SELECT bank FROM counted)
-                                 LIMIT 1000 FOR UPDATE SKIP LOCKED)
+                                 LIMIT 2000 FOR UPDATE SKIP LOCKED)
         RETURNING s.bank, s.units, s.length
     )
     INSERT INTO bank_size (bank, units, length)
@@ -82,6 +84,20 @@ CREATE TRIGGER posting_added AFTER INSERT ON posting REFERENCING NEW TABLE AS ch
     FOR EACH STATEMENT EXECUTE FUNCTION count_units();
 CREATE TRIGGER posting_gone AFTER DELETE ON posting REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_units();
+
+-- A change of vectors, which counts nothing.
+CREATE FUNCTION mark_vectors() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO bank_size (bank, units, length) SELECT DISTINCT bank, 0, 0 FROM changed;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER embedding_added AFTER INSERT ON embedding REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_vectors();
+CREATE TRIGGER embedding_changed AFTER UPDATE ON embedding REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_vectors();
+CREATE TRIGGER embedding_gone AFTER DELETE ON embedding REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_vectors();
 
 DO $$
 BEGIN

@@ -10,9 +10,10 @@ SELECT set_config('statement_timeout', %(milliseconds)s, true), set_config('plan
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
 
 -- name: statistics
--- N and the total length for BM25: exact, see migration 0007. And whether there is a graph to follow at all: the first
--- bank from this one on. For EXISTS the planner reads the table until it meets the bank, past all that came before.
-SELECT coalesce(sum(s.units), 0)::bigint AS units, coalesce(sum(s.length), 0)::bigint AS length,
+-- N and the total length for BM25, and the version of the bank's index: exact, see migration 0007. And whether there is a
+-- graph to follow at all: the first bank from this one on. For EXISTS the planner reads the table until it meets the bank,
+-- past all that came before.
+SELECT coalesce(sum(s.units), 0)::bigint AS units, coalesce(sum(s.length), 0)::bigint AS length, bit_xor(s.id) AS version,
        coalesce((SELECT ue.bank FROM unit_entity ue WHERE ue.bank >= %(bank)s ORDER BY ue.bank LIMIT 1) = %(bank)s, false)
            AS has_entities,
        coalesce((SELECT l.bank FROM unit_link l WHERE l.bank >= %(bank)s ORDER BY l.bank LIMIT 1) = %(bank)s, false)
@@ -72,6 +73,15 @@ FROM embedding e
 WHERE e.bank = %(bank)s
   AND e.model = (SELECT m.id FROM embedding_model m WHERE m.name = %(model)s)
   AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
+
+-- name: copy
+-- audience: kept in the process with the audience of each unit, and shown under the viewer
+-- What `distances` reads, of all units and for any question, and the version that this is.
+SELECT (SELECT bit_xor(s.id) FROM bank_size s WHERE s.bank = %(bank)s) AS version,
+       array_agg(e.document) AS documents, array_agg(e.position) AS positions, array_agg(e.audience_id) AS audiences,
+       array_agg(e.speaker) AS speakers, array_agg(e.traits) AS traits, string_agg(halfvec_send(e.vector), ''::bytea) AS packed
+FROM embedding e
+WHERE e.bank = %(bank)s AND e.model = (SELECT m.id FROM embedding_model m WHERE m.name = %(model)s)
 
 -- name: named
 -- Units that mention an entity which the question names, by its own key or by a spelling that the viewer may know. The
