@@ -152,6 +152,8 @@ A, U, B, X, END = "[A-Za-z0-9]", "[A-Za-z0-9_-]", "[A-Za-z0-9+/]", "[0-9a-f]", "
 MARKED = (
     Class("anthropic_api_key", "sk-ant-", f"{U}{{16,}}+"),
     Class("openai_api_key", "sk-", f"{U}{{16,}}+", key_shaped),
+    # Our own: `storage.keys`.
+    Class("memorybank_key", "mb_", f"{U}{{43}}{END}", key_shaped),
     Class("stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_", f"{A}{{10,}}+"),
     Class("stripe_webhook_secret", "whsec_", f"{B}{{24,}}+=*+"),
     Class("aws_access_key", "AKIA ASIA ABIA ACCA", f"[A-Z0-9]{{16}}{END}"),

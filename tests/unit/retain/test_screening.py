@@ -23,6 +23,8 @@ SSH = f"-----BEGIN OPENSSH PRIVATE KEY-----\\n{MIXED[:64]}\\n{MIXED[:20]}\\n----
 #: Class, what stands before, the secret, what stands after.
 CREDENTIALS = [
     ("openai_api_key", "my key is ", "sk-" + "test" + MIXED[:24], " ok?"),
+    ("memorybank_key", "MEMORYBANK_API_KEY=", "mb_" + (MIXED + MIXED)[:43], "\n"),
+    ("memorybank_key", "the key is ", "mb_" + (MIXED + MIXED)[:43], "."),
     ("openai_api_key", "OPENAI_API_KEY=", "sk-proj-" + MIXED[:40], "\n"),
     ("openai_api_key", '{"role":"user","content":"use ', "sk-" + MIXED[:48], ' please"}'),
     ("openai_api_key", "请使用", "sk-" + MIXED[:32], "这个密钥"),
