@@ -10,6 +10,8 @@ from uuid import UUID
 
 from memorybank.audience import Viewer
 from memorybank.consolidate.stage import Consolidate
+from memorybank.curate.facts import Facts
+from memorybank.curate.placed import PlacedRecall
 from memorybank.curate.stating import Stating
 from memorybank.errors import ModelMisconfigured
 from memorybank.llm import litellm_client
@@ -57,8 +59,9 @@ class Parts:
     files: Files
     curate: Curate
     stating: Stating
+    facts: Facts
     consolidate: Consolidate
-    recall: Recall
+    recall: PlacedRecall
     reflect: Reflect
     mental_models: MentalModels
 
@@ -67,7 +70,7 @@ class Parts:
 class RecallForReflect:
     """Recall as reflect asks it: facts alone, and a question that is too long is cut, not refused."""
 
-    recall: Recall
+    recall: Recall | PlacedRecall
 
     async def __call__(self, bank: Bank, config: BankConfig, search: Search, viewer: Viewer) -> Sequence[Hit]:
         """Return facts, the best first."""
@@ -91,7 +94,7 @@ class RecallForReflect:
 class RecallForMentalModels:
     """Recall as a refresh asks it: the ids of memories, and the texts around them where they are wanted."""
 
-    recall: Recall
+    recall: Recall | PlacedRecall
 
     async def __call__(
         self, bank: Bank, config: BankConfig, asked: Asked, viewer: Viewer
@@ -120,10 +123,11 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     retain_model = stage_model(settings, "retain")
     patience = Patience(retain_model.backoff_seconds, retain_model.backoff_cap_seconds)
     asking = Asking(settings.retain.attempts, patience, retain_model.max_output_tokens)
-    recall = Recall(database, embedder, settings, await _reranker(settings.reranker))
+    recall = PlacedRecall(Recall(database, embedder, settings, await _reranker(settings.reranker)))
     retain = Retain(database, embedder, partial(extractor_for, model=reader, asking=asking), settings)
     converter = Converter(settings.files, settings.retain.max_item_chars, settings.retain.recalled_tags)
     curate = Curate(database, embedder, settings)
+    stating = Stating(database, embedder, settings, curate)
     mental_models = MentalModels(
         RecallForMentalModels(recall),
         _model_for(model, settings, "reflect"),
@@ -136,7 +140,8 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             retain=retain,
             files=Files(retain, converter, settings.files),
             curate=curate,
-            stating=Stating(database, embedder, settings, curate),
+            stating=stating,
+            facts=Facts(stating, recall),
             consolidate=Consolidate(
                 database, embedder, _model_for(model, settings, "consolidation"), settings
             ),
@@ -151,7 +156,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             mental_models=mental_models,
         )
     finally:
-        await recall.close()
+        await recall.recall.close()
         await litellm_client.close()
 
 

@@ -51,12 +51,14 @@ class Audience:
 class Viewer:
     """Who asks: the audience ids this request may see, or, explicitly, the operator, who sees all of them.
 
-    `banks` are the ids of the banks whose existence they may learn; None: of all.
+    `banks` are the ids of the banks whose existence they may learn; None: of all. `placed`: only what applies in a
+    place.
     """
 
     audiences: tuple[int, ...]
     sees_all: bool = False
     banks: tuple[str, ...] | None = None
+    placed: bool = False
 
     @classmethod
     def operator(cls) -> "Viewer":

@@ -19,7 +19,9 @@ import numpy as np
 
 from memorybank import clock, paths, rounds
 from memorybank.assembly import Parts, assembled
-from memorybank.audience import Viewer
+from memorybank.audience import Audience, AudienceKind, Principal, Viewer
+from memorybank.curate import scopes
+from memorybank.curate.facts import Shelf
 from memorybank.errors import BadRequest, Conflict, InvalidInput, NotFound
 from memorybank.liveness import Worker
 from memorybank.mental_models import trigger
@@ -38,6 +40,7 @@ from memorybank.retain.stage import Retained, Submitted
 from memorybank.retain.staging import TEXT_NOT_KEPT
 from memorybank.settings import BankConfig, Settings, check_updates, resolve_bank, stage_model
 from memorybank.storage import (
+    audiences,
     banks,
     clearing,
     consolidations,
@@ -77,6 +80,8 @@ class MemoryBank:
         self._files = parts.files
         self._curate = parts.curate
         self._stating = parts.stating
+        #: Workspace facts: asked as a Principal, on a `shelf`.
+        self.facts = parts.facts
         self._recall = parts.recall
         self._reflect = parts.reflect
         self._mental_models = parts.mental_models
@@ -111,20 +116,27 @@ class MemoryBank:
     # --- retain, recall, reflect ---
 
     async def submit(
-        self, bank_id: str, items: Sequence[RetainItem], *, operation_id: UUID | None = None
+        self,
+        bank_id: str,
+        items: Sequence[RetainItem],
+        *,
+        operation_id: UUID | None = None,
+        audience: Audience | None = None,
     ) -> Submitted:
-        """Queue items for the workers and return the operation to ask about."""
-        return await self._in_bank(
-            bank_id, partial(self._retain.submit, items=items, operation_id=operation_id)
-        )
+        """Queue items, for an audience or the bank's own, and return the operation to ask about."""
+        write = partial(self._retain.submit, items=items, operation_id=operation_id)
+        return await self._in_bank(bank_id, write, audience)
 
-    async def retain(self, bank_id: str, items: Sequence[RetainItem]) -> Retained:
+    async def retain(
+        self, bank_id: str, items: Sequence[RetainItem], audience: Audience | None = None
+    ) -> Retained:
         """Keep items now and return how many, and what the models used.
 
         Raises Conflict when they were not kept, and BadRequest where a text would be appended to one that is not kept.
         The work is an operation like any other: should this process die, a worker ends it.
         """
-        submitted = await self._in_bank(bank_id, partial(self._retain.submit, items=items, interactive=True))
+        now = partial(self._retain.submit, items=items, interactive=True)
+        submitted = await self._in_bank(bank_id, now, audience)
         # Every child is waited for, also behind one that failed: nothing of a request goes on unseen.
         ends = await asyncio.gather(
             *(self._finish(submitted.bank, child) for child in submitted.children), return_exceptions=True
@@ -266,16 +278,11 @@ class MemoryBank:
 
     async def state(self, bank_id: str, statement: Statement) -> UUID:
         """Keep a statement word for word and return its id; it is found when this returns. Raises InvalidInput."""
-
-        async def keep(bank: Bank, _: int) -> UUID:
-            return await self._stating.keep(bank, self.config_of(bank), statement)
-
-        return await self._in_bank(bank_id, keep)
+        return await self._stating.keep(*await self.shelf(bank_id, made=True), statement)
 
     async def forget(self, bank_id: str, memory: UUID, viewer: Viewer) -> Erasure:
         """Forget a memory with all that stands on it, and return what went; raises NotFound."""
-        bank = await self.bank(bank_id)
-        return await self._stating.forget(bank, self.config_of(bank), memory, viewer)
+        return await self._stating.forget(*await self.shelf(bank_id), memory, viewer)
 
     async def clear_observations_of(self, bank_id: str, memory: UUID, viewer: Viewer) -> int:
         """Delete what was learned from a memory, which stays, and return how many that were; raises NotFound."""
@@ -339,16 +346,42 @@ class MemoryBank:
             yield connection, bank
             await consolidations.queue_backlog(connection, bank.id, self.config_of(bank))
 
-    async def _in_bank(self, bank_id: str, write: Callable[[Bank, int], Awaitable[T]]) -> T:
+    # --- who asks, and where ---
+
+    async def viewer_at(self, principal: Principal, bank_id: str, place: str) -> Viewer:
+        """Return what somebody may see at a place; raises NotFound for one where they are not."""
+        async with self.database.connection() as connection:
+            return await audiences.resolve(connection, principal, banks.stored_id(bank_id), place)
+
+    async def audience_at(
+        self, principal: Principal, bank_id: str, place: str | None, wanted: AudienceKind | None
+    ) -> Audience:
+        """Return for whom somebody retains; raises NotFound, and what `scopes.retained` does."""
+        if place is None:
+            return scopes.retained(principal, None, wanted)
+        await self.viewer_at(principal, bank_id, place)
+        async with self.database.connection() as connection:
+            return scopes.retained(principal, await audiences.spoken_in(connection, principal, place), wanted)
+
+    async def shelf(self, bank_id: str, *, made: bool = False) -> Shelf:
+        """Return where facts are kept; `made`: the bank is made on first use, else one that is not there is empty."""
+        bank = (await self._writable(bank_id))[0] if made else await self._bank_or_empty(bank_id)
+        return bank, self.config_of(bank)
+
+    async def _in_bank(
+        self, bank_id: str, write: Callable[[Bank, int], Awaitable[T]], audience: Audience | None = None
+    ) -> T:
         """Write to a bank; one that is deleted between being found and being written to is made anew."""
         try:
-            return await write(*await self._writable(bank_id))
+            return await write(*await self._writable(bank_id, audience))
         except NotFound:
-            return await write(*await self._writable(bank_id))
+            return await write(*await self._writable(bank_id, audience))
 
-    async def _writable(self, bank_id: str) -> tuple[Bank, int]:
-        """Return a bank, made on first use, and the audience that retain writes to."""
-        async with self.making(bank_id) as (_, bank, audience):
+    async def _writable(self, bank_id: str, wanted: Audience | None = None) -> tuple[Bank, int]:
+        """Return a bank, made on first use, and the number of an audience, by default that of the bank."""
+        async with self.making(bank_id) as (connection, bank, audience):
+            if wanted is not None:
+                audience = await audiences.ensure(connection, bank.id, wanted)
             return bank, audience
 
     async def _bank_or_empty(self, bank_id: str) -> Bank:

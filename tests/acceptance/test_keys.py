@@ -104,7 +104,7 @@ def test_every_call_wants_a_key(world: World, call: Call) -> None:
     assert len({answer.text for answer in answers}) == 1
     assert all(_said(answer) == _said(answers[0]) for answer in answers)
     assert (answers[0].status_code, answers[0].headers["www-authenticate"]) == (401, "Bearer")
-    assert "key" in answers[0].json()["detail"]
+    assert "key" in answers[0].text
 
 
 @pytest.mark.parametrize("path", OPEN)

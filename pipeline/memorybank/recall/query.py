@@ -52,7 +52,10 @@ class Include:
 
 @dataclass(frozen=True)
 class RecallQuery:
-    """One question to a bank. `query_timestamp` is what relative times count from; None is now."""
+    """One question to a bank. `query_timestamp` is what relative times count from; None is now.
+
+    `facts`: only memories that people stated as facts, or only the others.
+    """
 
     query: str
     types: tuple[str, ...] | None = None
@@ -67,6 +70,7 @@ class RecallQuery:
     tag_groups: TagGroup | None = None
     min_scores: MinScores = field(default_factory=MinScores)
     temporal_window: Window | None = None
+    facts: bool | None = None
 
     def check(self, query_max_tokens: int) -> "RecallQuery":
         """Return the query as it may be asked: text normalised, former types dropped, times with a zone.

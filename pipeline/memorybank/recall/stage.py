@@ -191,6 +191,7 @@ class Recall:
             dates=temporal.reach(window) if window else None,
             after=None if "temporal" in run.left_out else after,
             tags=run.query.tag_filter,
+            facts=run.query.facts,
         )
 
     async def _page(self, connection: Connection, found: Found, start: int) -> Page:

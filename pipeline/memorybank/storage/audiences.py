@@ -1,6 +1,6 @@
 """Audiences as rows: made on first use, and resolved for whoever asks."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -54,7 +54,7 @@ async def resolve(
     viewer, placed = await _resolved(connection, principal, Reach.of(principal, where), bank_id, where)
     if place is not None and bank_id is not None and not placed:
         raise directory.unknown("Place", place)
-    return viewer
+    return replace(viewer, placed=where is not None)
 
 
 async def resolve_changes(connection: Connection, principal: Principal, bank_id: str | None = None) -> Viewer:

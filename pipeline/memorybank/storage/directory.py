@@ -113,6 +113,19 @@ async def agent(connection: Connection, named: str | UUID) -> Agent:
     return Agent(**await _found(connection, "agent", named))
 
 
+async def agents_in(connection: Connection, bank_id: str) -> list[Agent]:
+    """Return the agents that remember in a bank, by the caller's ids."""
+    return [Agent(**row) for row in await fetch_all(connection, "directory.agents_in", {"bank_id": bank_id})]
+
+
+async def public(
+    connection: Connection, places: Sequence[UUID], organization: UUID | None
+) -> frozenset[UUID]:
+    """Return those of the places that everybody of an organization may read."""
+    asked = {"places": list(places), "organization": organization}
+    return frozenset(row["id"] for row in await fetch_all(connection, "directory.public", asked))
+
+
 async def place(connection: Connection, named: str | UUID) -> Place:
     """Return a place, a thread as its root; raises NotFound."""
     row = await _found(connection, "place", named)

@@ -89,9 +89,12 @@ async def windows(connection: Connection, search: VectorSearch, addresses: Addre
     return Windows(distances_of((await rows(near))[0]), held["documents"], held["sizes"])
 
 
-async def tags(connection: Connection, search: VectorSearch, addresses: Addresses) -> Sequence[Tagged]:
-    """Return these units grouped by their tags; raises TimedOut."""
-    return [tagged_of(row) for row in await _asked(connection, "tags", search, of_addresses(addresses))]
+async def tags(
+    connection: Connection, search: VectorSearch, addresses: Addresses, facts: bool | None
+) -> Sequence[Tagged]:
+    """Return these units grouped by their tags, `facts` as in `FirstTrip`; raises TimedOut."""
+    own = of_addresses(addresses) | {"facts": facts}
+    return [tagged_of(row) for row in await _asked(connection, "tags", search, own)]
 
 
 async def _asked(connection: Connection, name: str, search: VectorSearch, own: dict[str, Any]) -> list[Row]:

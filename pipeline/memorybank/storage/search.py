@@ -51,7 +51,7 @@ class FirstTrip:
     """What the first trip asks for. `terms` or `names` empty, `vector`, `dates`, `after` or `tags` None: not asked.
 
     `after`: what was said after this moment. `seconds`: what each statement may take, from here on. `nearest`: only
-    the nearest units, not the distances of all.
+    the nearest units, not the distances of all. `facts`: only those that people stated as facts, or only the others.
     """
 
     seconds: float
@@ -64,7 +64,13 @@ class FirstTrip:
     dates: tuple[datetime, datetime] | None = None
     after: datetime | None = None
     tags: TagGroup | None = None
+    facts: bool | None = None
     nearest: Nearest | None = None
+
+    @property
+    def filters(self) -> bool:
+        """Whether not every unit passes."""
+        return self.tags is not None or self.facts is not None
 
     def statements(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the statements to send, each with what it takes besides the bank and the viewer."""
@@ -80,9 +86,9 @@ class FirstTrip:
             yield "search.dated", {"start": self.dates[0], "end": self.dates[1], "cap": DATED_CAP}
         if self.after:
             yield "search.later", {"moment": self.after, "cap": DATED_CAP}
-        if self.tags:
-            held = needed(self.tags)
-            yield "search.tagged", {"needed": None if held is None else list(held)}
+        if self.filters:
+            held = needed(self.tags) if self.tags else None
+            yield "search.tagged", {"needed": None if held is None else list(held), "facts": self.facts}
         yield "search.by_key", {}
         if self.names:
             # One text: psycopg would turn hundreds of keys into text one by one. No key holds a line break.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.errors import CheckViolation
@@ -73,7 +73,7 @@ class Memory:
 
     id: UUID
     bank_id: str
-    memory_kind: str
+    memory_kind: Literal["stated", "kv", "extracted", "observation"]
     fact_type: str
     text: str
     status: str

@@ -7,6 +7,9 @@ from uuid import UUID
 
 from memorybank import clock
 from memorybank.audience import Audience, AudienceKind, Principal, PrincipalKind, Surface, Viewer
+from memorybank.curate.facts import Fact, Facts, Listed, Wanted
+from memorybank.curate.placed import PlacedRecall
+from memorybank.curate.scopes import NewFact, Scope, Told
 from memorybank.curate.stating import Stating
 from memorybank.ids import stable_id
 from memorybank.indexing import index_terms
@@ -76,6 +79,49 @@ class World:
     def stating(self) -> Stating:
         curate = Curate(self.database, self.embedder, self.settings)
         return Stating(self.database, self.embedder, self.settings, curate)
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(self.stating, PlacedRecall(self.recalling))
+
+    @property
+    def shelf(self) -> tuple[Bank, Any]:
+        return self.bank, self.config
+
+    async def person(self, id_: UUID) -> Principal:
+        return await self.principal(PrincipalKind.PERSON, id_)
+
+    async def agent(self, id_: UUID = AIDE) -> Principal:
+        return await self.principal(PrincipalKind.AGENT, id_)
+
+    async def add(
+        self, text: str, who: UUID = OLGA, scope: Scope = Scope.WORKSPACE, place: UUID | None = None
+    ) -> Fact:
+        """Let a person add a fact."""
+        new = NewFact(text, scope, place and str(place))
+        return await self.facts.add(self.shelf, await self.person(who), new)
+
+    async def learn(
+        self, text: str, place: UUID, scope: Scope | None = None, *, kind: Any = "message", **told: Any
+    ) -> Fact:
+        """Let the agent keep a fact that it has from a place."""
+        person, goes_to = told.pop("person", None), told.pop("goes_to", None)
+        source = Told(kind, str(place), person and str(person), "m1", AT)
+        new = NewFact(text, scope, goes_to and str(goes_to), source)
+        return await self.facts.add(self.shelf, await self.agent(), new)
+
+    async def facts_of(self, who: UUID, limit: int = 100, **wanted: Any) -> Listed:
+        if "place" in wanted:
+            wanted["place"] = str(wanted["place"])
+        return await self.facts.list_(self.shelf, await self.person(who), Wanted(**wanted), Page(limit))
+
+    async def seen_by(self, who: UUID, **wanted: Any) -> set[str]:
+        return {fact.memory.text for fact in (await self.facts_of(who, **wanted)).facts}
+
+    async def at(self, place: UUID, query: str | None = None, agent: UUID = AIDE) -> list[str]:
+        """What an agent is told first at a place."""
+        found = await self.facts.recall(self.shelf, await self.agent(agent), str(place), None, query)
+        return [fact.memory.text for fact in found]
 
     async def keep(self, text: str, audience: Audience = OWN, **more: Any) -> UUID:
         return await self.stating.keep(self.bank, self.config, statement(text, audience, **more))

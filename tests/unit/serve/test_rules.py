@@ -20,7 +20,7 @@ FOR_USERS = {
     "recover_consolidation",
 }
 #: Calls that read, though they are no GET.
-READING = {"recall_memories", "reflect", "reflect_stream", "dry_run_refresh_mental_model"}
+READING = {"recall_memories", "recall_facts", "reflect", "reflect_stream", "dry_run_refresh_mental_model"}
 
 
 @pytest.mark.parametrize("call", list(CALLS), ids=lambda call: call.name)
@@ -29,7 +29,8 @@ def test_whom_a_call_is_for(call: Call) -> None:
         expected = Rule.USES
     elif call.path.startswith(BANK) or call.takes_viewer:
         unguarded = Rule.USES if call.method == "GET" else Rule.OWNS
-        expected = Rule.SEES if call.takes_viewer else unguarded
+        # Facts resolve what their principal sees themselves, at a place.
+        expected = Rule.SEES if call.takes_viewer or call.group == "facts" else unguarded
     else:
         assert call.rule in (Rule.OPERATES, Rule.PERSON, Rule.AGENT), (
             "a call beyond banks says whom it is for"

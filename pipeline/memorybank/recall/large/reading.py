@@ -76,12 +76,12 @@ async def gather(connection: Connection, reading: Reading) -> Gathered:
         return await _passing(connection, reading, where, drawn)
     near = Nearest(where, math.ceil(NEAREST / tagged), ranking.type_bits(reading.criteria.types))
     gathered = replace(
-        await _whole(connection, reading, replace(trip, tags=None, nearest=near)), sample=drawn
+        await _whole(connection, reading, replace(trip, tags=None, facts=None, nearest=near)), sample=drawn
     )
     if typed == tagged == 1.0:
         return gathered
     gathered = await _looked_up(connection, reading, where, gathered, math.ceil(LOOKED_UP / (typed * tagged)))
-    if trip.tags and len(_tagged(gathered.tagged, reading)) < ENOUGH:
+    if trip.filters and len(_tagged(gathered.tagged, reading)) < ENOUGH:
         return await _passing(connection, reading, where, drawn)
     return gathered
 
@@ -112,9 +112,9 @@ async def _looked_up(
     some = _best(await scored(gathered, reading.criteria), count)
     known = await nearest.at(connection, where, some)
     gathered = replace(gathered, distances=spaces.together(gathered.distances, known))
-    if reading.trip.tags is None:
+    if not reading.trip.filters:
         return gathered
-    tagged = await nearest.tags(connection, where, gathered.distances.addresses)
+    tagged = await nearest.tags(connection, where, gathered.distances.addresses, reading.trip.facts)
     return replace(gathered, tagged=tuple(tagged))
 
 
@@ -124,9 +124,9 @@ async def _shares(
     """Return how many of the units pass the filter on types, and how many that on tags, each 0 to 1."""
     bits, traits = ranking.type_bits(reading.criteria.types), drawn.distances.traits
     typed = float(np.mean(traits & bits != 0)) if bits else 1.0
-    if reading.trip.tags is None:
+    if not reading.trip.filters:
         return typed, 1.0
-    found = await nearest.tags(connection, where, drawn.distances.addresses)
+    found = await nearest.tags(connection, where, drawn.distances.addresses, reading.trip.facts)
     return typed, len(_tagged(found, reading)) / len(traits)
 
 
@@ -143,7 +143,7 @@ async def narrow(
     if where is None or sample is None:
         return gathered
     if gathered.tagged is not None:
-        tagged = await nearest.tags(connection, where, reached)
+        tagged = await nearest.tags(connection, where, reached, reading.trip.facts)
         gathered = replace(gathered, tagged=(*gathered.tagged, *tagged))
     chosen = Addresses.joined([_best(rough, count), reached])
     drawn = sample.distances.addresses

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import Query
 
-from memorybank.audience import Viewer
+from memorybank.audience import Principal, Viewer
 from memorybank.errors import BadRequest, InvalidInput
 from memorybank.memory import MemoryBank
 from memorybank.model import FactType, UnitStatus, chunk_id
@@ -22,6 +22,7 @@ from memorybank.serve.actions.translate import (
 from memorybank.serve.calls import BANK, Rule, call
 from memorybank.serve.http.schemas.memories import (
     ClearQuery,
+    ForgottenResponse,
     ListMemoryUnitsResponse,
     MemoriesQuery,
     MemoryUnitResponse,
@@ -39,15 +40,21 @@ CONSOLIDATION_STATES = ("failed", "pending", "done")
 
 
 @call("POST", BANK + "/memories", command="retain", rule=Rule.USES)
-async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest) -> RetainResponse:
-    """Keep items: now, or with `async` in the background. The bank appears on first use."""
+async def retain_memories(
+    memory: MemoryBank, principal: Principal, bank_id: str, body: RetainRequest
+) -> RetainResponse:
+    """Keep items: now, or with `async` in the background. The bank appears on first use.
+
+    What was said in a `place` is for those who are there, else, or as `audience` says, for all who use the bank.
+    """
     items = retain_items(body)
+    audience = await memory.audience_at(principal, bank_id, body.place, body.audience)
     answer: dict[str, Any] = {"success": True, "bank_id": bank_id, "async": body.async_}
     if not body.async_:
-        kept = await memory.retain(bank_id, items)
+        kept = await memory.retain(bank_id, items, audience)
         return RetainResponse(**answer, items_count=kept.items_count, usage=usage(kept.usage))
     key = _key(body.operation_id) if body.operation_id else None
-    queued = await memory.submit(bank_id, items, operation_id=key)
+    queued = await memory.submit(bank_id, items, operation_id=key, audience=audience)
     ids = [str(id_) for id_ in queued.operation_ids]
     answer["operation_ids"] = ids if len(ids) > 1 else None
     return RetainResponse(**answer, items_count=queued.items_count, operation_id=ids[0])
@@ -55,9 +62,14 @@ async def retain_memories(memory: MemoryBank, bank_id: str, body: RetainRequest)
 
 @call("POST", BANK + "/memories/recall", command="recall", reads=True)
 async def recall_memories(
-    memory: MemoryBank, viewer: Viewer, bank_id: str, body: RecallRequest
+    memory: MemoryBank, viewer: Viewer, principal: Principal, bank_id: str, body: RecallRequest
 ) -> RecallResponse:
-    """Find what is remembered. A bank that is not there remembers nothing."""
+    """Find what is remembered. A bank that is not there remembers nothing.
+
+    With a `place` what applies there: first the facts that people and agents keep, at most 40, pinned ones before.
+    """
+    if body.place is not None:
+        viewer = await memory.viewer_at(principal, bank_id, body.place)
     return recall_response(await memory.recall(bank_id, recall_query(body), viewer))
 
 
@@ -129,6 +141,18 @@ def _evidence(sources: list[Row]) -> dict[str, Any]:
         for source in sources
     ]
     return {"history": [], "source_memory_ids": [one.id for one in stated], "source_memories": stated}
+
+
+@call("DELETE", BANK + "/memories/{memory_id}", command="forget")
+async def forget_memory(
+    memory: MemoryBank, viewer: Viewer, bank_id: str, memory_id: str
+) -> ForgottenResponse:
+    """Forget one memory with all that was learned from it, and say what went.
+
+    Its document stays; recall shows the texts that say it no more.
+    """
+    erased = await memory.forget(bank_id, uuid_of(memory_id, "memory_id"), viewer)
+    return ForgottenResponse(**vars(erased) | {"memory": str(erased.memory)})
 
 
 @call("DELETE", BANK + "/memories")

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Any
 
-from memorybank.audience import Viewer
+from memorybank.audience import Principal, Viewer
 from memorybank.memory import MemoryBank
 from memorybank.model import Hit
 from memorybank.reflect.query import Reflection, ReflectQuery, Scope, Step
@@ -23,14 +23,18 @@ _PIECE = re.compile(r"\S*\s*")
 
 
 @call("POST", BANK + "/reflect", command="reflect", reads=True)
-async def reflect(memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest) -> ReflectResponse:
-    """Answer from what is remembered, under the bank's directives."""
+async def reflect(
+    memory: MemoryBank, viewer: Viewer, principal: Principal, bank_id: str, body: ReflectRequest
+) -> ReflectResponse:
+    """Answer from what is remembered, at a `place` from what applies there, under the bank's directives."""
+    if body.place is not None:
+        viewer = await memory.viewer_at(principal, bank_id, body.place)
     return response(body, await memory.reflect(bank_id, query(body), viewer))
 
 
 @call("POST", BANK + "/reflect/stream", reads=True, streams=True)
 async def reflect_stream(
-    memory: MemoryBank, viewer: Viewer, bank_id: str, body: ReflectRequest
+    memory: MemoryBank, viewer: Viewer, principal: Principal, bank_id: str, body: ReflectRequest
 ) -> AsyncIterator[Event]:
     """Answer as `reflect` does, as server-sent events.
 
@@ -38,6 +42,8 @@ async def reflect_stream(
     all that `reflect` answers. `error` with status and detail where it fails after the first event. Who hangs up ends
     the work.
     """
+    if body.place is not None:
+        viewer = await memory.viewer_at(principal, bank_id, body.place)
     told: asyncio.Queue[Step | None] = asyncio.Queue()
     task = asyncio.ensure_future(
         memory.reflect(bank_id, query(body), viewer, lambda step: told.put_nowait(step))

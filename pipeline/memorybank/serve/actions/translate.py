@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from memorybank import clock
-from memorybank.errors import BadRequest, InvalidInput
+from memorybank.errors import BadRequest, CustomerData, InvalidInput
 from memorybank.model import EntityInput, Hit, RetainItem, TokenUsage, UnitStatus
 from memorybank.recall.beside import EntityState
 from memorybank.recall.query import Include, MinScores, RecallQuery, Window
@@ -34,8 +34,16 @@ WORDS, TIMES = {"text", "context", "fact_type"}, {"occurred_start", "occurred_en
 
 
 def retain_items(body: RetainRequest) -> list[RetainItem]:
-    """Return the items of a request, the request's tags added to each."""
+    """Return the items of a request, the request's tags added to each; raises CustomerData, and nothing is kept."""
+    for index, item in enumerate(body.items):
+        check_level(item.data_level, ("body", "items", index, "data_level"))
     return [_retain_item(item, body.document_tags or ()) for item in body.items]
+
+
+def check_level(level: str | None, loc: tuple[str | int, ...]) -> None:
+    """Raise CustomerData for what is marked as a customer's, whatever else it is."""
+    if level is not None and level.strip().lower() == "customer_data":
+        raise CustomerData("data of customers is not remembered", loc=loc)
 
 
 def edit(body: UpdateMemoryRequest) -> Edit:

@@ -27,6 +27,8 @@ from memorybank.settings import Settings
 
 #: Names the query parameters and top-level body fields that were not known: they never fail.
 IGNORED_HEADER = "X-Ignored-Params"
+#: The status of an answer that says nothing.
+NO_CONTENT = 204
 #: Characters of that header: clients refuse headers of more than some 8,000.
 IGNORED_CHARS = 2000
 #: Characters that such a name may show as they are; the rest, commas and line ends too, is percent-encoded.
@@ -70,7 +72,7 @@ def _mount(app: FastAPI, declared: Call) -> None:
         operation_id=declared.name,
         tags=[declared.group],
         description=declared.help,
-        response_model=None if declared.streams else declared.response,
+        response_model=None if declared.streams or declared.status == NO_CONTENT else declared.response,
         status_code=declared.status,
     )
 
@@ -89,6 +91,8 @@ def _endpoint(declared: Call) -> Action:
         if declared.streams:
             return await streaming.response(declared.action(**given), headers)
         answer: BaseModel = await declared.action(**given)
+        if declared.status == NO_CONTENT:
+            return Response(status_code=NO_CONTENT, headers=headers)
         # Written here, at once: FastAPI would check each of a recall's hundred hits again first.
         return Response(
             answer.model_dump_json(by_alias=True, exclude_none=without_nulls),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import structlog
@@ -14,6 +15,8 @@ from memorybank.errors import Blocked, InvalidInput, MemoryBankError, ModelRateL
 _log = structlog.get_logger()
 #: Characters of a refused value that are echoed: enough to find it, not a whole document.
 ECHO_CHARS = 200
+#: Paths of workspace facts, whose errors have a code.
+_FACTS = re.compile(r"/v1/default/banks/[^/]+/facts(/[^/]+)?$")
 #: Seconds a client should wait when the error itself does not say.
 RETRY_AFTER_SECONDS = 30
 #: The path whose bodies hold keys.
@@ -31,6 +34,10 @@ def install(app: FastAPI) -> None:
 
 async def _refused_by_schema(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    if _FACTS.search(request.url.path):
+        found = error.errors()[0]
+        told = f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+        return _coded(422, InvalidInput.code, told)
     # What is refused of a directory may hold a key, and is not said back.
     silent = {"input": None} if request.url.path.endswith(DIRECTORY) else {}
     return answer(422, [_entry({**entry, **silent}) for entry in error.errors()])
@@ -40,7 +47,10 @@ async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, MemoryBankError)
     if error.status >= 500:
         _log.warning("request_failed", code=error.code, path=request.url.path, error=error.message)
-    response = answer(error.status, detail(error))
+    facts = _FACTS.search(request.url.path)
+    response = (
+        _coded(error.status, error.code, error.message) if facts else answer(error.status, detail(error))
+    )
     if error.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     if error.status == 503:
@@ -61,6 +71,12 @@ def detail(error: MemoryBankError) -> Any:
 async def _unknown(request: Request, error: Exception) -> Response:
     _log.error("request_crashed", path=request.url.path, exc_info=error)
     return answer(500, f"internal error: {type(error).__name__}")
+
+
+def _coded(status: int, code: str, message: str) -> Response:
+    """Return an error body as the calls on facts have it."""
+    body = json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=True)
+    return Response(body, status_code=status, media_type="application/json")
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:

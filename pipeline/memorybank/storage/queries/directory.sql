@@ -34,6 +34,16 @@ SELECT id, external_id, name, handle, email, organization, role, created_at, upd
 SELECT id, external_id, name, handle, description, owner, organization, bank_id, created_at, updated_at
 FROM agent WHERE id = %(id)s
 
+-- name: agents_in
+-- The agents of a bank.
+SELECT id, external_id, name, handle, description, owner, organization, bank_id, created_at, updated_at
+FROM agent WHERE bank_id = %(bank_id)s ORDER BY external_id
+
+-- name: public
+-- Those of the places that all of an organization may read.
+SELECT id FROM place
+WHERE id = ANY(%(places)s::uuid[]) AND kind = 'public' AND organization = %(organization)s::uuid
+
 -- name: place
 -- The root of a place, and the one person of a direct talk.
 SELECT r.id, r.kind, r.organization, r.agent,

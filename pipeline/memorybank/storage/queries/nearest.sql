@@ -81,9 +81,11 @@ CROSS JOIN LATERAL (
 SELECT u.tags, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) AS asked (document, position)
 CROSS JOIN LATERAL (
-    SELECT m.tags, m.document_number, m.position, m.bank FROM memory_unit m
+    SELECT m.id, m.tags, m.document_number, m.position, m.bank FROM memory_unit m
     WHERE m.document_number = asked.document AND m.position = asked.position
       AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0
 ) AS u
 WHERE u.bank = %(bank)s
+  AND (%(facts)s::boolean IS NULL
+       OR %(facts)s = EXISTS (SELECT FROM stated_memory s WHERE s.unit = u.id AND s.surface = 'facts'))
 GROUP BY u.tags

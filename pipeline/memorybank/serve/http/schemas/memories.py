@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from memorybank.audience import AudienceKind
 from memorybank.serve.http.schemas.observations import SourceMemory
 from memorybank.serve.http.schemas.wire import (
     PageResponse,
@@ -80,6 +81,7 @@ class MemoryItem(AboutItem):
         Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
     ) = None
     update_mode: Literal["replace", "append"] | None = None
+    data_level: str | None = None
 
 
 class RetainRequest(WireRequest):
@@ -89,6 +91,18 @@ class RetainRequest(WireRequest):
     async_: bool = Field(default=False, alias="async")
     document_tags: Tags | None = None
     operation_id: str | None = None
+    place: str | None = None
+    audience: AudienceKind | None = None
+
+
+class ForgottenResponse(WireResponse):
+    """What went with a memory; of `chunks` recall shows the text no more."""
+
+    memory: str
+    observations: int
+    statements: int
+    entities: int
+    chunks: int
 
 
 class RetainResponse(WireResponse):

@@ -55,6 +55,7 @@ class RecallRequest(WireRequest):
     """A question to the memory."""
 
     query: str
+    place: str | None = None
     types: list[str] | None = None
     prefer_observations: bool | None = False
     budget: Budget = "mid"

@@ -28,6 +28,7 @@ class ReflectRequest(WireRequest):
     """A question to be answered from memory."""
 
     query: str
+    place: str | None = None
     budget: Budget = "low"
     context: str | None = None
     max_tokens: int = 4096
