@@ -53,6 +53,7 @@ class Ready:
         """
         said, now, id_ = self.statement, clock.now(), new_id()
         known_by = text_hash(same_statement(Fact(said.text, said.fact_type)))
+        await stated.hold_place(connection, said.source.place)
         audience = await audiences.ensure(connection, self.bank, said.audience)
         await mentions.beside(connection, self.bank, audience, [known_by])
         told: dict[str, Any] = {"statement": known_by, "terms": sorted(index_terms(said.text)), "now": now}

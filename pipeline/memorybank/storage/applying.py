@@ -9,7 +9,7 @@ from memorybank import clock
 from memorybank.audience import PrincipalKind, Viewer
 from memorybank.errors import Conflict, InvalidInput
 from memorybank.ids import stable_id
-from memorybank.storage import banks, directory, forget, keys
+from memorybank.storage import banks, directory, forget, keys, stated
 from memorybank.storage.declared import Declared, GivenKey, Plan, Removal
 from memorybank.storage.keys import Holder
 from memorybank.storage.queries import Connection, execute, execute_many, fetch_all
@@ -47,6 +47,8 @@ async def apply(connection: Connection, declared: Declared) -> Applied:
     await fetch_all(connection, "directory.alone", {"number": DIRECTORY_LOCK})
     plan = Plan(await directory.show(connection), declared)
     await _put(connection, plan)
+    for place in plan.made_private:
+        await stated.withdraw(connection, place, clock.now())
     made = await _give_keys(connection, declared)
     try:
         removed = [

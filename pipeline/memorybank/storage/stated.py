@@ -23,6 +23,7 @@ from memorybank.errors import (
     SourceNotPublic,
 )
 from memorybank.model import FactType, Source
+from memorybank.storage import audiences, entities, mentions
 from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
 
 #: Facts that an agent holds at most, and characters of one, as 0015_stated.sql has them.
@@ -232,6 +233,27 @@ async def pin(
     asked = {"bank": bank, "id": id_, "pinned": pinned, "now": now, **viewer.parameters()}
     if not await execute(connection, "stated.pin", asked):
         raise NotFound(f"Memory {id_} not found")
+
+
+async def hold_place(connection: Connection, place: UUID | None) -> None:
+    """Let a place stay as public as it is until the transaction ends; first in it."""
+    if place is not None:
+        await fetch_all(connection, "stated.hold_place", {"place": place})
+
+
+async def withdraw(connection: Connection, place: UUID, now: datetime) -> int:
+    """Keep to a place that is private from now on what everybody knew because it was said there; return how much."""
+    moved = 0
+    for row in await fetch_all(connection, "stated.said_in_public", {"place": place}):
+        await mentions.alone(connection, row["bank"])
+        circle = Audience(AudienceKind.PLACE, place=place)
+        audience = await audiences.ensure(connection, row["bank"], circle)
+        asked = {"ids": row["ids"], "audience_id": audience, "now": now}
+        named = await entities.of_units(connection, row["ids"])
+        await execute(connection, "stated.unmention", asked)
+        moved += await execute(connection, "stated.move", asked)
+        await entities.prune(connection, row["bank"], named)
+    return moved
 
 
 async def set_source(connection: Connection, id_: UUID, source: Source) -> None:

@@ -24,7 +24,7 @@ from curate_world import (
     World,
 )
 
-from memorybank.audience import PrincipalKind
+from memorybank.audience import PlaceKind, PrincipalKind
 from memorybank.curate.facts import Wanted
 from memorybank.curate.scopes import NewFact, Scope
 from memorybank.errors import (
@@ -37,7 +37,8 @@ from memorybank.errors import (
     SourceNotPublic,
 )
 from memorybank.recall.query import RecallQuery
-from memorybank.storage import stated
+from memorybank.storage import applying, stated
+from memorybank.storage.declared import Declared, NewPlace
 from memorybank.storage.queries import execute
 from memorybank.storage.stated import Page
 
@@ -394,3 +395,20 @@ async def test_pages_follow_each_other(world: World) -> None:
             break
         after = (listed.facts[-1].memory.created_at, listed.facts[-1].memory.id)
     assert seen == [f"Fact {number}." for number in (4, 3, 2, 1, 0)]
+
+
+async def test_what_was_said_in_public_stays_in_a_place_that_becomes_private(world: World) -> None:
+    fact = await world.learn(PLAN, GENERAL)
+    told = await world.learn("Olga says so.", GENERAL, WORKSPACE, kind="person", person=OLGA)
+    await _leave(world, GENERAL, [MIA])
+    private = Declared(places=[NewPlace(str(GENERAL), PlaceKind.PRIVATE, "acme")])
+    async with world.database.transaction() as connection:
+        await applying.apply(connection, private)
+    assert await _told(world) == {GENERAL}
+    assert await _told(world, "Olga says so.") == set(EVERYWHERE)
+    assert await world.seen_by(MIA, scope=CONVERSATION) == {PLAN}
+    assert await world.seen_by(NILS) == {told.memory.text}
+    assert (await world.facts.get(world.shelf, await world.person(MIA), fact.memory.id)).memory.text == PLAN
+    assert await world.at(GENERAL, "When is the release?") == [PLAN, "Olga says so."]
+    with pytest.raises(SourceNotPublic):
+        await world.learn("no", GENERAL, WORKSPACE)

@@ -14,6 +14,28 @@ RETURNING document_number
 INSERT INTO stated_memory (unit, surface, agent, terms, system, type, segment, thought, metadata)
 VALUES (%(id)s, %(surface)s, %(agent)s, %(terms)s, %(system)s, %(type)s, %(segment)s, %(thought)s, %(metadata)s)
 
+-- name: hold_place
+-- Nobody makes a place private until what was said there is kept, for then it goes along. Before the lock on facts.
+SELECT 1 FROM place WHERE id = %(place)s FOR SHARE
+
+-- name: said_in_public
+-- audience: an operator's change of the directory finds what must become narrower, in whatever bank
+-- What whole organizations know because it was said in this place, by bank; not what an owner has told them.
+SELECT u.bank, array_agg(u.id) AS ids
+FROM stated_memory s JOIN memory_unit u ON u.id = s.unit JOIN audience a ON a.id = u.audience_id
+WHERE s.surface = 'facts' AND a.kind = 'organization' AND u.source_kind <> 'person' AND u.source_place = %(place)s
+GROUP BY u.bank ORDER BY u.bank
+
+-- name: unmention
+-- audience: the caller has found these units, and moves them to another audience
+-- What documents of the old audience say goes on without them.
+DELETE FROM unit_mention WHERE unit = ANY(%(ids)s::uuid[])
+
+-- name: move
+-- audience: the caller has found these units, under the lock on facts
+-- Search rows follow by foreign key; what was learned goes, and is learned again in the new audience.
+UPDATE memory_unit SET audience_id = %(audience_id)s, updated_at = %(now)s WHERE id = ANY(%(ids)s::uuid[])
+
 -- name: get
 -- One memory in any state, in one bank or whichever.
 SELECT u.* FROM remembered u
