@@ -1,9 +1,12 @@
 """A workspace: Olga owns it, Mia and Nils are members; its agents, channels and talks. What is stated there."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
+
+import pytest
 
 from memorybank import clock
 from memorybank.audience import Audience, AudienceKind, Principal, PrincipalKind, Surface, Viewer
@@ -203,3 +206,24 @@ async def populated(database: Database, settings: Settings) -> World:
 
 def terms(text: str) -> list[int]:
     return list(index_terms(text))
+
+
+WORKSPACE, CONVERSATION, JUST_YOU = Scope.WORKSPACE, Scope.CONVERSATION, Scope.JUST_YOU
+EVERYWHERE = (GENERAL, OPS, THREAD, OTHER, GROUP, TALK, HERS)
+PLAN = "The release is on Friday."
+
+
+async def told_at(world: World, text: str = PLAN) -> set[UUID]:
+    """The places where the agent is told a fact."""
+    return {place for place in EVERYWHERE if text in await world.at(place)}
+
+
+async def refused(attempts: list[Awaitable[object]], error: type[Exception]) -> None:
+    for attempt in attempts:
+        with pytest.raises(error):
+            await attempt
+
+
+async def leave(world: World, place: UUID, left: list[UUID]) -> None:
+    async with world.database.transaction() as connection:
+        await execute(connection, "directory.leave", {"place": place, "members": left})

@@ -11,22 +11,28 @@ import pytest
 from curate_world import (
     AIDE,
     AT,
+    CONVERSATION,
+    EVERYWHERE,
     GENERAL,
-    GROUP,
     HERS,
+    JUST_YOU,
     MIA,
     NILS,
     OLGA,
     OPS,
     OTHER,
+    PLAN,
     TALK,
     THREAD,
+    WORKSPACE,
     World,
+    leave,
+    refused,
+    told_at,
 )
 
-from memorybank.audience import PlaceKind, PrincipalKind
-from memorybank.curate.facts import Wanted
-from memorybank.curate.scopes import NewFact, Scope
+from memorybank.audience import PrincipalKind
+from memorybank.curate.scopes import NewFact
 from memorybank.errors import (
     FactNotOneParagraph,
     FactTooLong,
@@ -37,25 +43,8 @@ from memorybank.errors import (
     SourceNotPublic,
 )
 from memorybank.recall.query import RecallQuery
-from memorybank.storage import applying, stated
-from memorybank.storage.declared import Declared, NewPlace
+from memorybank.storage import stated
 from memorybank.storage.queries import execute
-from memorybank.storage.stated import Page
-
-WORKSPACE, CONVERSATION, JUST_YOU = Scope.WORKSPACE, Scope.CONVERSATION, Scope.JUST_YOU
-EVERYWHERE = (GENERAL, OPS, THREAD, OTHER, GROUP, TALK, HERS)
-PLAN = "The release is on Friday."
-
-
-async def _told(world: World, text: str = PLAN) -> set[UUID]:
-    """The places where the agent is told a fact."""
-    return {place for place in EVERYWHERE if text in await world.at(place)}
-
-
-async def _refused(attempts: list[Awaitable[object]], error: type[Exception]) -> None:
-    for attempt in attempts:
-        with pytest.raises(error):
-            await attempt
 
 
 async def _changes(world: World, who: UUID, id_: UUID) -> list[Awaitable[object]]:
@@ -72,11 +61,6 @@ async def _join(world: World, place: UUID, who: UUID) -> None:
         await execute(connection, "directory.join", {"place": place, "members": [who]})
 
 
-async def _leave(world: World, place: UUID, left: list[UUID]) -> None:
-    async with world.database.transaction() as connection:
-        await execute(connection, "directory.leave", {"place": place, "members": left})
-
-
 async def test_w01_what_an_agent_may_recall_somebody_can_see(world: World) -> None:
     for place in (GENERAL, OPS, TALK, HERS):
         await world.learn(f"Learned in {place}.", place)
@@ -90,7 +74,7 @@ async def test_w01_what_an_agent_may_recall_somebody_can_see(world: World) -> No
 
 async def test_w03_a_workspace_fact_is_recalled_anywhere(world: World) -> None:
     await world.add(PLAN)
-    assert await _told(world) == set(EVERYWHERE)
+    assert await told_at(world) == set(EVERYWHERE)
 
 
 async def test_w04_a_workspace_fact_is_seen_by_everyone(world: World) -> None:
@@ -101,7 +85,7 @@ async def test_w04_a_workspace_fact_is_seen_by_everyone(world: World) -> None:
 
 async def test_w05_only_owners_add_and_change_workspace_facts(world: World) -> None:
     fact = await world.add(PLAN)
-    await _refused([world.add("no", MIA), *await _changes(world, MIA, fact.memory.id)], OwnerRequired)
+    await refused([world.add("no", MIA), *await _changes(world, MIA, fact.memory.id)], OwnerRequired)
     assert [one.can_change for one in (await world.facts_of(MIA)).facts] == [False]
     for change in await _changes(world, OLGA, fact.memory.id):
         await change
@@ -110,7 +94,7 @@ async def test_w05_only_owners_add_and_change_workspace_facts(world: World) -> N
 
 async def test_w06_a_conversation_fact_is_recalled_in_its_channel_and_threads_alone(world: World) -> None:
     await world.add(PLAN, MIA, CONVERSATION, OPS)
-    assert await _told(world) == {OPS, THREAD}
+    assert await told_at(world) == {OPS, THREAD}
 
 
 async def test_w07_a_conversation_fact_is_seen_and_changed_by_those_who_are_there(world: World) -> None:
@@ -119,7 +103,7 @@ async def test_w07_a_conversation_fact_is_seen_and_changed_by_those_who_are_ther
     for who in (NILS, OLGA):
         assert await world.seen_by(who) == set()
         principal = await world.person(who)
-        await _refused(
+        await refused(
             [world.facts.get(world.shelf, principal, id_), *await _changes(world, who, id_)], NotFound
         )
     assert await world.seen_by(MIA, place=OPS) == await world.seen_by(MIA, place=THREAD) == {PLAN}
@@ -132,14 +116,14 @@ async def test_w08_who_leaves_sees_no_more_and_who_joins_does(world: World) -> N
     await world.add(PLAN, MIA, CONVERSATION, OPS)
     await _join(world, OPS, NILS)
     assert await world.seen_by(NILS) == {PLAN}
-    await _leave(world, OPS, [NILS])
+    await leave(world, OPS, [NILS])
     assert await world.seen_by(MIA) == set()
-    await _refused([world.facts_of(MIA, place=OPS)], NotFound)
+    await refused([world.facts_of(MIA, place=OPS)], NotFound)
 
 
 async def test_w09_just_you_is_recalled_in_that_persons_talk_with_that_agent_alone(world: World) -> None:
     await world.add(PLAN, MIA, JUST_YOU)
-    assert await _told(world) == {TALK}
+    assert await told_at(world) == {TALK}
 
 
 async def test_w10_just_you_is_seen_and_changed_by_that_person_alone(world: World) -> None:
@@ -148,30 +132,30 @@ async def test_w10_just_you_is_seen_and_changed_by_that_person_alone(world: Worl
         listed = await world.facts_of(who)
         assert (list(listed.facts), listed.count) == ([], 0)
         assert await world.seen_by(who, q="release") == set()
-        await _refused(await _changes(world, who, fact.memory.id), NotFound)
+        await refused(await _changes(world, who, fact.memory.id), NotFound)
     assert await world.seen_by(MIA, q="release") == await world.seen_by(MIA, place=TALK) == {PLAN}
     assert (await world.facts_of(MIA)).count == 1
 
 
 async def test_w11_what_an_agent_learned_goes_no_further_than_where_it_was_said(world: World) -> None:
-    await _refused([world.learn("no", OPS, WORKSPACE), world.learn("no", TALK, WORKSPACE)], SourceNotPublic)
-    await _refused([world.learn("no", OPS, CONVERSATION, goes_to=OTHER)], SourceNotPublic)
+    await refused([world.learn("no", OPS, WORKSPACE), world.learn("no", TALK, WORKSPACE)], SourceNotPublic)
+    await refused([world.learn("no", OPS, CONVERSATION, goes_to=OTHER)], SourceNotPublic)
     for place, told in ((GENERAL, set(EVERYWHERE)), (OPS, {OPS, THREAD}), (TALK, {TALK})):
         await world.learn(f"From {place}.", place)
-        assert await _told(world, f"From {place}.") == told
+        assert await told_at(world, f"From {place}.") == told
     await world.learn("Narrower.", GENERAL, CONVERSATION, goes_to=OTHER)
-    assert await _told(world, "Narrower.") == {OTHER}
+    assert await told_at(world, "Narrower.") == {OTHER}
     await world.learn("For Mia.", OPS, JUST_YOU, person=MIA)
-    assert await _told(world, "For Mia.") == {TALK}
+    assert await told_at(world, "For Mia.") == {TALK}
 
 
 async def test_w12_or_when_an_owner_gives_it_one(world: World) -> None:
     await _join(world, OPS, OLGA)
     await world.learn(PLAN, OPS, WORKSPACE, kind="person", person=OLGA)
-    assert await _told(world) == set(EVERYWHERE)
-    await _refused([world.learn("no", OPS, WORKSPACE, kind="person", person=MIA)], OwnerRequired)
-    await _refused([world.learn("no", GENERAL, WORKSPACE, kind="person", person=MIA)], OwnerRequired)
-    await _refused([world.learn("no", OPS, WORKSPACE, kind="person", person=NILS)], NotFound)
+    assert await told_at(world) == set(EVERYWHERE)
+    await refused([world.learn("no", OPS, WORKSPACE, kind="person", person=MIA)], OwnerRequired)
+    await refused([world.learn("no", GENERAL, WORKSPACE, kind="person", person=MIA)], OwnerRequired)
+    await refused([world.learn("no", OPS, WORKSPACE, kind="person", person=NILS)], NotFound)
 
 
 async def test_w13_owners_do_not_see_the_private_facts_of_others(world: World) -> None:
@@ -229,11 +213,11 @@ async def test_w17_peoples_own_facts_are_pinned(world: World) -> None:
 
 
 async def test_w18_whom_a_person_may_choose(world: World) -> None:
-    await _refused([world.add(PLAN, NILS, CONVERSATION, OPS)], NotFound)
-    await _refused([world.add(PLAN, NILS, WORKSPACE)], OwnerRequired)
+    await refused([world.add(PLAN, NILS, CONVERSATION, OPS)], NotFound)
+    await refused([world.add(PLAN, NILS, WORKSPACE)], OwnerRequired)
     nils = await world.person(NILS)
     for new in (NewFact(PLAN), NewFact(PLAN, CONVERSATION)):
-        await _refused([world.facts.add(world.shelf, nils, new)], InvalidInput)
+        await refused([world.facts.add(world.shelf, nils, new)], InvalidInput)
     await world.add(PLAN, NILS, CONVERSATION, OTHER)
     await world.add(PLAN, NILS, JUST_YOU)
     assert (await world.facts_of(NILS)).count == 2
@@ -289,13 +273,13 @@ async def test_w23_w24_forgotten_is_gone_and_may_be_learned_again(world: World) 
     mia = await world.person(MIA)
     erased = await world.facts.forget(world.shelf, mia, fact.memory.id)
     assert erased.memory == fact.memory.id
-    assert await _told(world) == await world.seen_by(MIA) == await world.seen_by(MIA, q="release") == set()
+    assert await told_at(world) == await world.seen_by(MIA) == await world.seen_by(MIA, q="release") == set()
     viewer = await world.viewer(PrincipalKind.AGENT, AIDE, OPS)
     assert await world.recalled("release Friday", viewer) == []
-    await _refused([world.facts.get(world.shelf, mia, fact.memory.id)], NotFound)
+    await refused([world.facts.get(world.shelf, mia, fact.memory.id)], NotFound)
     again = await world.learn(PLAN, OPS)
     assert again.memory.id != fact.memory.id
-    assert await _told(world) == {OPS, THREAD}
+    assert await told_at(world) == {OPS, THREAD}
 
 
 @pytest.mark.parametrize(
@@ -313,7 +297,7 @@ async def test_w25_a_fact_has_at_most_500_characters(
     if isinstance(kept, str):
         assert (await world.add(text)).memory.text == kept
     else:
-        await _refused([world.add(text)], kept)
+        await refused([world.add(text)], kept)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +313,7 @@ async def test_w26_a_fact_is_one_paragraph(world: World, text: str, kept: str | 
     if isinstance(kept, str):
         assert (await world.add(text)).memory.text == kept
     else:
-        await _refused([world.add(text)], kept)
+        await refused([world.add(text)], kept)
 
 
 async def test_w27_2000_facts_an_agent_exact_under_concurrency(world: World) -> None:
@@ -340,7 +324,7 @@ async def test_w27_2000_facts_an_agent_exact_under_concurrency(world: World) -> 
     assert [type(end) for end in ends if isinstance(end, BaseException)] == [MemoryFull]
     olga = await world.person(OLGA)
     await world.facts.change(world.shelf, olga, fact.memory.id, text="corrected", pinned=False)
-    await _refused([world.add("c"), world.learn("d", GENERAL)], MemoryFull)
+    await refused([world.add("c"), world.learn("d", GENERAL)], MemoryFull)
     await world.facts.forget(world.shelf, olga, fact.memory.id)
     await world.add("c")
     assert stated.MAX_FACTS == 2000
@@ -350,7 +334,7 @@ async def test_w29_threads_count_as_their_channel(world: World) -> None:
     fact = await world.learn(PLAN, THREAD)
     assert fact.memory.audience.place == OPS
     assert fact.memory.source is not None and fact.memory.source.place == OPS
-    assert await _told(world) == {OPS, THREAD}
+    assert await told_at(world) == {OPS, THREAD}
 
 
 async def test_w30_refusals_do_not_leak(world: World) -> None:
@@ -367,48 +351,3 @@ async def test_w30_refusals_do_not_leak(world: World) -> None:
                 await ask(world.shelf, nils, id_)
             said.append(refused.value.message.replace(str(id_), "…"))
         assert said[0] == said[1]
-
-
-async def test_an_agent_changes_what_it_kept_where_it_is_and_nothing_else(world: World) -> None:
-    own, others = await world.learn(PLAN, OPS), await world.add("Told by Mia.", MIA, CONVERSATION, OPS)
-    agent = await world.agent()
-    with pytest.raises(NotFound):
-        await world.facts.get(world.shelf, agent, own.memory.id)
-    changed = await world.facts.change(world.shelf, agent, own.memory.id, text="Mended.", place=str(OPS))
-    assert changed.memory.source is not None and changed.memory.source.kind == "message"
-    listed = await world.facts.list_(world.shelf, agent, Wanted(place=str(OPS)), Page(10))
-    assert {fact.memory.text: fact.can_change for fact in listed.facts} == {
-        "Mended.": True,
-        others.memory.text: False,
-    }
-
-
-async def test_pages_follow_each_other(world: World) -> None:
-    for number in range(5):
-        await world.add(f"Fact {number}.")
-    olga, seen, after = await world.person(OLGA), [], None
-    while True:
-        listed = await world.facts.list_(world.shelf, olga, Wanted(), Page(2, after))
-        seen += [fact.memory.text for fact in listed.facts]
-        assert listed.count == 5
-        if not listed.more:
-            break
-        after = (listed.facts[-1].memory.created_at, listed.facts[-1].memory.id)
-    assert seen == [f"Fact {number}." for number in (4, 3, 2, 1, 0)]
-
-
-async def test_what_was_said_in_public_stays_in_a_place_that_becomes_private(world: World) -> None:
-    fact = await world.learn(PLAN, GENERAL)
-    told = await world.learn("Olga says so.", GENERAL, WORKSPACE, kind="person", person=OLGA)
-    await _leave(world, GENERAL, [MIA])
-    private = Declared(places=[NewPlace(str(GENERAL), PlaceKind.PRIVATE, "acme")])
-    async with world.database.transaction() as connection:
-        await applying.apply(connection, private)
-    assert await _told(world) == {GENERAL}
-    assert await _told(world, "Olga says so.") == set(EVERYWHERE)
-    assert await world.seen_by(MIA, scope=CONVERSATION) == {PLAN}
-    assert await world.seen_by(NILS) == {told.memory.text}
-    assert (await world.facts.get(world.shelf, await world.person(MIA), fact.memory.id)).memory.text == PLAN
-    assert await world.at(GENERAL, "When is the release?") == [PLAN, "Olga says so."]
-    with pytest.raises(SourceNotPublic):
-        await world.learn("no", GENERAL, WORKSPACE)
