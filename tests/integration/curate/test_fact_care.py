@@ -16,6 +16,7 @@ from curate_world import (
     World,
     leave,
     refused,
+    told_at,
 )
 
 from memorybank.audience import PlaceKind, Surface, Viewer
