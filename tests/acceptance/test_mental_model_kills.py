@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import QUICK, WHEN_ASKED, Client, Installation, Nursery, eventually
+from processes import QUICK, WHEN_ASKED, Client, Installation, eventually
 
 from memorybank.testing.scripted_llm import ScriptedLLM
+from memorybank_eval.nursery import Nursery
 
 #: Moments at which the worker is killed: after so many seconds, drawn anew for each.
 KILLS, LONGEST = 20, 0.5
