@@ -54,6 +54,15 @@ def conninfo(server: str, template: str) -> Iterator[str]:
     _drop(server, name)
 
 
+@pytest.fixture
+def empty(server: str) -> Iterator[str]:
+    """The conninfo of a database without any schema."""
+    name = f"empty_{uuid4().hex[:12]}"
+    _create(server, name, "template0")
+    yield make_conninfo(server, dbname=name)
+    _drop(server, name)
+
+
 @pytest.fixture(scope="session")
 def settings() -> Settings:
     """The settings as shipped, with nothing of the environment."""
@@ -81,8 +90,8 @@ def _create(server: str, name: str, template: str) -> None:
 
 
 def _drop(server: str, name: str) -> None:
-    """Drop a database; autovacuum, which only a superuser may end, is waited for."""
-    drop = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
+    """Drop a database, if it is there; autovacuum, which only a superuser may end, is waited for."""
+    drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
     until = time.monotonic() + DROP_SECONDS
     with psycopg.connect(server, autocommit=True) as connection:
         while True:

@@ -19,8 +19,8 @@ from processes import MEMORYBANK, Installation
 import memorybank
 from memorybank.serve import cli
 
-#: CPU seconds that `--help` may take: a person waits for it.
-HELP_SECONDS = 1.5
+#: CPU seconds that `--help` may take: about .9 on a quiet machine; loading what the commands need takes over 4.
+HELP_SECONDS = 3.0
 COMMANDS = (
     *("up", "serve", "worker", "migrate", "models", "demo"),
     *("retain", "retain-files", "preview", "recall", "reflect", "banks", "operations", "status"),

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from memorybank.errors import DatabaseUnavailable
 from memorybank.storage import migrate as migrate_module
@@ -32,16 +30,6 @@ SELECT 'function', p.proname, pg_get_functiondef(p.oid) FROM pg_proc p
 WHERE p.pronamespace = 'public'::regnamespace AND NOT EXISTS (
     SELECT 1 FROM pg_depend e WHERE e.objid = p.oid AND e.deptype = 'e')
 """
-
-
-@pytest.fixture
-def empty(server: str) -> str:
-    """The conninfo of a database without any schema."""
-    name = "empty_schema"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    return make_conninfo(server, dbname=name)
 
 
 def _described(conninfo: str) -> set[tuple[str, str, str]]:

@@ -109,7 +109,7 @@ async def test_workers_go_on_after_all_their_connections_were_cut(world: World) 
     await world.stepped(3)
     await world.rows(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
     )
     await world.ended(ids)
     for operation in ids:
