@@ -19,7 +19,7 @@ from processes import MEMORYBANK, Installation
 import memorybank
 from memorybank.serve import cli
 
-#: CPU seconds that `--help` may take: about .9 on a quiet machine; loading what the commands need takes over 4.
+#: CPU seconds that `--help` may take: 1 on a quiet machine; a library of models would add 3.
 HELP_SECONDS = 3.0
 COMMANDS = (
     *("up", "serve", "worker", "migrate", "models", "demo"),

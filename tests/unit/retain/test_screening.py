@@ -313,7 +313,7 @@ HOSTILE = [
 def test_a_long_text_takes_a_moment(pieces: list[str], characters: int) -> None:
     for piece in pieces:
         text = piece * (characters // len(piece))
-        assert min(_spent(text) for _ in range(2)) < 0.2, piece
+        assert min(_spent(text) for _ in range(2)) < 0.6, piece
 
 
 def _spent(text: str) -> float:
