@@ -1,7 +1,7 @@
 """Time: expressions in texts and questions as ranges, time stamps in and out.
 
-Everything here is pure. `rules.py` says how words of time are put together, `languages/*.toml` which words a language
-has; `grammar.py` compiles both, `find.py` finds expressions, `resolve.py` reckons them.
+Everything here is pure. `languages/` says how words of time are put together and which words a language has;
+`grammar.py` compiles both, `find.py` finds expressions, `resolve.py` reckons them.
 
 A day that a text names is a calendar day: it becomes 00:00 to 23:59:59.999999 in UTC with the date that a reader sees.
 Relative words count from the anchor's own calendar date, in the anchor's own zone. Only exact times ("two hours ago",

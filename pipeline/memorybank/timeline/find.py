@@ -10,8 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memorybank.text import language
-from memorybank.timeline.grammar import Grammar, Rule, bare, read_parts
-from memorybank.timeline.languages import SPACED_CODES, grammar
+from memorybank.timeline.grammar import SPACED_CODES, Grammar, Rule, bare, grammar, read_parts
 from memorybank.timeline.numeric import find_numeric
 from memorybank.timeline.reading import Reading, Tense
 from memorybank.timeline.resolve import resolve

@@ -1,8 +1,8 @@
 """From a language's words and the shared order patterns to one compiled alternation.
 
-`rules.py` holds the patterns, `languages/*.toml` the words. Patterns are regular expressions over lower-case text
-without accents, in which `<month>`, `<n>`, `<unit>` … stand for words of the language or for pieces of patterns; a
-trailing digit (`<month2>`, `<date2>`) names a second one. The first row that fits wins.
+`languages/spaced.toml` and `unspaced.toml` hold the patterns, the other files the words. Patterns are regular
+expressions over lower-case text without accents, in which `<month>`, `<n>`, `<unit>` … stand for words of the language
+or for pieces of patterns; a trailing digit (`<month2>`, `<date2>`) names a second one. The first row that fits wins.
 """
 
 import re
@@ -10,54 +10,32 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal
 
 Mode = Literal["near", "past", "next", "this", "year", "week"]
 Table = Mapping[str, Any]
 
+#: Languages with spaces, English first: where the language of a text is unknown, the first to claim words keeps them.
+SPACED_CODES = ("en", "de", "fr", "es", "it", "pt", "ru")
+CODES = (*SPACED_CODES, "zh", "ja", "ko")
+
 _NEVER = "(?!)"
-#: What every language holds, unless it says otherwise.
-_PIECES = {
-    "digits": r"[0-9]{1,4}",
-    "fraction": r"[0-9]{1,3}[.,][0-9]{1,2}",
-    "era_year": "[0-9]{1,2}|[元一二三四五六七八九十]{1,3}",
-    "day": r"3[01]|[12][0-9]|0?[1-9]",
-    "month_number": r"1[0-2]|0?[1-9]",
-    "year": r"(?:19|20|21)[0-9]{2}(?![0-9])",
-    "full_year": r"(?:1[0-9]|20|21)[0-9]{2}(?![0-9])",
-    "recent_year": r"(?:19[5-9][0-9]|20(?!00)[0-5][0-9])(?![0-9])",
-    "quarter": r"[1-4]",
-    "week_no": r"5[0-3]|[1-4][0-9]|0?[1-9]",
-    "decade": r"(?:1[0-9]|20)[0-9]0",
-    "short_decade": r"[5-9]0",
-    "clock": r"[0-9]{1,2}[:h][0-9]{2}(?::[0-9]{2})?",
-}
+
+
+def read_file(name: str) -> dict[str, Any]:
+    """Return a file of `languages/`."""
+    return tomllib.loads((files(__package__) / "languages" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+_SHARED = read_file("shared")
+_PIECES: dict[str, str] = _SHARED["pieces"]
+_FROM_ONE, _KEPT = (frozenset(_SHARED[name].split()) for name in ("from_one", "kept"))
 #: Holders that read into a part of another name.
-_PARTS = {
-    "any_month": "month", "sure_month": "month", "month_number": "month", "any_weekday": "weekday",
-    "short_weekday": "weekday", "full_year": "year", "recent_year": "year",
-    "short_decade": "decade", "digits": "n", "first": "day", "and_half": "half", "short_unit": "unit",
-    "big_unit": "unit", "unit_of_month": "unit", "period": "unit", "decade_word": "decade", "few": "vague",
-    "native": "n",
-}  # fmt: skip
-#: The tables of words, and what an entry without a key counts from.
-_TABLES = {
-    "months": 1, "short_months": 1, "weekdays": 0, "short_weekdays": 0, "units": 0, "short_units": 0, "seasons": 0,
-    "parts": 0, "numbers": 1, "ordinals": 1, "vague": 0, "holidays": 0, "day_words": 0, "decades": 0, "eras": 0,
-    "periods": 0,
-}  # fmt: skip
-#: Holders that stand for the words of one table.
-_HOLDERS = {
-    "month": "months", "weekday": "weekdays", "short_weekday": "short_weekdays", "unit": "units", "season": "seasons",
-    "short_unit": "short_units", "part": "parts", "ordinal": "ordinals", "vague": "vague", "holiday": "holidays",
-    "day_word": "day_words", "decade_word": "decades", "era": "eras", "number_word": "numbers",
-}  # fmt: skip
-#: Tables whose words show that a text may hold a time.
-_SHOWING = (
-    "months", "short_months", "weekdays", "units", "seasons", "holidays", "day_words", "decades"
-)  # fmt: skip
+_PARTS: dict[str, str] = {
+    holder: part for part, holders in _SHARED["parts"].items() for holder in holders.split()
+}
 #: Groups of direction words ("before last", "last", "this", "next", "after next"), and by how much each moves.
 _DIRECTIONS = ("before_last", "just_last", "this_one", "just_next", "after_next")
 _SHIFTS = {group: str(at - 2) for at, group in enumerate(_DIRECTIONS)}
@@ -101,21 +79,23 @@ class Grammar:
     ones (further words without which no rule fits).
     """
 
-    def __init__(self, code: str, shared: tuple[Rule, ...], defaults: Mapping[str, str]) -> None:
-        given = tomllib.loads((files(__package__) / "languages" / f"{code}.toml").read_text(encoding="utf-8"))
-        self.code = code
+    def __init__(self, code: str) -> None:
+        self.code, given = code, read_file(code)
+        shared = read_file("spaced" if self.spaced else "unspaced")
         self.rules = _ordered(given, shared)
-        self._tables = {name: _table(given.get(name, ""), first) for name, first in _TABLES.items()}
+        names = set(" ".join(_SHARED["meanings"].values()).split())
+        self._tables = {name: _table(given.get(name, ""), int(name in _FROM_ONE)) for name in names}
         self._directions: Mapping[str, Sequence[str]] = given["directions"]
         self._shown: str = given.get("shown", "")
         self._tense: Mapping[str, str] = given.get("tense", {})
         self.shaky = frozenset(bare(given.get("shaky", "")).split())
-        self._pieces = {**_PIECES, **defaults, **given.get("pieces", {})}
+        unsaid = dict.fromkeys(shared["never"].split(), _NEVER) | dict.fromkeys(shared["blank"].split(), "")
+        self._pieces = _PIECES | unsaid | shared["pieces"] | given.get("pieces", {})
 
     @cached_property
     def triggers(self) -> frozenset[str]:
         """Words of which a text must hold one before any rule is tried."""
-        keys = [key for name in _SHOWING for key in self._tables[name]]
+        keys = [key for name in _SHARED["showing"].split() for key in self._tables[name]]
         # Abbreviations of two letters are words of every language.
         keys += [key for key in self._tables["short_weekdays"] if len(key) > 2]
         longest = (max(re.findall(r"[^\W\d_]+", key), key=len) for key in keys)
@@ -124,21 +104,9 @@ class Grammar:
     @cached_property
     def words(self) -> dict[str, Table]:
         """What the words of a part mean."""
-        tables = self._tables
         return {
-            "month": {**tables["short_months"], **tables["months"]},
-            "weekday": {**tables["short_weekdays"], **tables["weekdays"]},
-            "unit": {**tables["short_units"], **tables["periods"], **tables["units"]},
-            "season": tables["seasons"],
-            "part": tables["parts"],
-            "ordinal": tables["ordinals"],
-            "vague": tables["vague"],
-            "holiday": tables["holidays"],
-            "day_word": tables["day_words"],
-            "decade": tables["decades"],
-            "era": tables["eras"],
-            "n": tables["numbers"],
-            "day": tables["ordinals"],
+            part: {word: value for name in names.split() for word, value in self._tables[name].items()}
+            for part, names in _SHARED["meanings"].items()
         }
 
     @cached_property
@@ -174,7 +142,7 @@ class Grammar:
     @property
     def spaced(self) -> bool:
         """False for scripts without spaces between words."""
-        return self.code not in ("zh", "ja", "ko")
+        return self.code in SPACED_CODES
 
     @property
     def _before(self) -> str:
@@ -192,7 +160,7 @@ class Grammar:
     def _holders(self) -> dict[str, str]:
         tables = self._tables
         big = ("week", "weekend", "fortnight", "month", "quarter", "year", "decade", "century")
-        return {name: _either(tables[table]) for name, table in _HOLDERS.items()} | {
+        return {name: _either(tables[table]) for name, table in _SHARED["holders"].items()} | {
             "any_month": _either(tables["months"], tables["short_months"]),
             "sure_month": _either(month for month in tables["months"] if month not in self.shaky),
             "any_weekday": _either(tables["weekdays"], tables["short_weekdays"]),
@@ -236,8 +204,10 @@ class Grammar:
         return _HOLDER.sub(fill, bare(pattern))
 
 
-#: Pieces that are read as parts themselves.
-_KEPT = frozenset(("chain", "half", "and_half", "exact", "first", "few", "native"))
+@cache
+def grammar(code: str) -> Grammar:
+    """The grammar of a language, read when it is first needed."""
+    return Grammar(code)
 
 
 def read_parts(match: re.Match[str]) -> dict[str, str]:
@@ -281,16 +251,16 @@ def _plain_letters() -> dict[int, str]:
 _PLAIN = _plain_letters()
 
 
-def _ordered(given: Mapping[str, Any], shared: Sequence[Rule]) -> tuple[Rule, ...]:
+def _ordered(given: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Rule, ...]:
     """The rules of a language: its own, the shared ones, and behind the last of each action its `more`."""
-    first, more = (
-        [Rule(*row[:2], **(row[2] if row[2:] else {})) for row in given.get(name, ())]
-        for name in ("rules", "more")
+    first, common, more = (
+        [Rule(*row[:2], **(row[2] if row[2:] else {})) for row in rows]
+        for rows in (given.get("rules", ()), shared["rules"], given.get("more", ()))
     )
     rows: list[Rule] = []
-    for at, rule in enumerate(shared):
+    for at, rule in enumerate(common):
         rows.append(rule)
-        if rule.action not in {later.action for later in shared[at + 1 :]}:
+        if rule.action not in {later.action for later in common[at + 1 :]}:
             rows += [each for each in more if each.action == rule.action]
     return (*first, *rows, *(each for each in more if each not in rows))
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from memorybank.timeline.find import Found, locate
-from memorybank.timeline.grammar import bare
+from memorybank.timeline.grammar import bare, read_file
 from memorybank.timeline.span import EARLIEST, LATEST, Grain, TimeSpan
 
 #: From exact to wide: of two times in a question the more exact one is the window.
@@ -21,55 +21,18 @@ _NEAR_CHARS = 24
 _ARTICLE = r"(?: (?:the|el|la|los|las|le|les|il|lo|o|os|as|den|dem|der|das|l'))?"
 #: A day of a month that a date behind it explains: "until the 9th (2026-03-09".
 _DAY_NUMBER = r"(?:(?:dia )?\d+\W?\w{0,2} ?\()?"
-#: "Since" in Italian; "of the" in Portuguese ("da semana passada").
-_DA = r"da(?! (?:proxima|ultima|semana|segunda|terca|quarta|quinta|sexta)\b)"
 _EAST = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-
-#: Words before a time (in any language, without accents), and words behind it (East Asia).
-_OPENERS = {
-    "since": (
-        r"since|ever since|at the earliest|seit|ab|fruhestens|depuis|a partir d[aeiou]|au plus tot|desde|"
-        rf"dal|dalla|dallo|{_DA}|с|自从|自從|自|从|從",
-        r"(?:on|onwards?|at the earliest|an)(?=\W*$| ?[(,;)])|以来|以來|起|から|이후로|이후|부터",
-    ),
-    "after": (
-        r"after|nach|apres|despues del?|tras|dopo|depois d[eoa]|apos|после",
-        r"之后|以后|之後|以後|の後|より後|다음에|후에",
-    ),
-    "before": (
-        r"before|prior to|earlier than|vor|avant|antes del?|antes d[eoa]|prima d[ei]l?|до",
-        r"之前|以前|の前|より前|이전|전에",
-    ),
-    "until": (
-        r"until|till|up to|by|no later than|at the latest|bis|bis zum|spatestens|jusqu'[ae]n?|jusqu'au|au plus tard|"
-        r"hasta|a mas tardar|fino al?|entro|ate|直到|(?<![改推迟遲延期移调調挪前])到",
-        r"at the latest|まで|까지|为止|為止",
-    ),
-}
-#: What opens no English time: "they ate yesterday" (no "até"), "she came by", "it was put off until".
-_IDLE = re.compile(
-    r"\b(?:ate|(?:came|dropped|passed|popped|stopped|swung|went) by|"
-    r"(?:deferred|delayed|moved|postponed|pushed|put off|rescheduled)(?: back)? (?:until|till)) ?$"
+#: The words of all languages (`languages/windows.toml`).
+_WORDS = read_file("windows")
+_IDLE, _PLACED, _LED, _JOINT, _JOINT_ALONE, _RANGE = (
+    re.compile(_WORDS[name]) for name in ("idle", "placed", "led", "joint", "joint_alone", "range")
 )
-#: A word before a time that has a preposition of its own does not belong to it: "been there before in May".
-_PLACED = re.compile(r"(?:in|on|at|from|during|over) ")
-_LED = re.compile(r"(?:(?:by|until|till) )?")
-_JOINT = re.compile(
-    r"[\s,]*(?:and|to|until|till|through|-|–|und|bis|et|au|a|y|al|hasta|e|fino al?|ate|и|по|до|"
-    r"到|至|和|から|부터|와|과|~|～)\s*(?:the |el |le |il |o |zum |dem )?"
-)
-#: Joints that make a range by themselves.
-_JOINT_ALONE = re.compile(r"[\s]*(?:到|至|から|부터|에서|~|～|–)\s*")
-#: In a phrase every joint does but "and", which may join two days.
-_PHRASE_JOINT = re.compile(rf"(?!\W*(?:and|und|et|y|e|и|和|와|과)\b)(?:{_JOINT.pattern})")
+#: In a phrase every joint makes a range by itself but "and", which may join two days.
+_PHRASE_JOINT = re.compile(rf"(?!\W*(?:{_WORDS['and']})\b)(?:{_JOINT.pattern})")
 #: What may stand between a time and the date that explains it: "from Monday on (2026-03-02".
 _ASIDE = re.compile(r"\W{0,3}|[\w ]{0,12} \(")
 #: Words that begin and end a range too ("desde el 3 hasta el 5"): they do not open it.
 _WITHIN_RANGES = ("since", "until")
-_RANGE = re.compile(
-    r"(?:^|[\s¿(])(?:between|from|zwischen|von|vom|entre|du|de|desde|del|tra|fra|dal|da|между|с) ?"
-    r"(?:the |el |le |il |o |dem )?$"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +52,7 @@ def _opener(kind: str, before: str, behind: str) -> _Opener:
     )
 
 
-_COMPILED = tuple(_opener(kind, *words) for kind, words in _OPENERS.items())
+_COMPILED = tuple(_opener(kind, **opening) for kind, opening in _WORDS["openers"].items())
 
 
 def query_window(query: str, anchor: datetime) -> TimeSpan | None:

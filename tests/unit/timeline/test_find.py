@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorybank.timeline import TimeSpan, dated, find_times, iso
-from memorybank.timeline.languages import CODES, grammar
+from memorybank.timeline.grammar import CODES, grammar
 
 CASES = Path(__file__).parent / "cases"
 ANCHOR = datetime(2026, 3, 4, 9, tzinfo=UTC)
