@@ -5,11 +5,13 @@ and leaves only what the outcome needs, so that a queue never keeps text that wa
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memorybank.model import EntityInput, RetainItem
+from pydantic import TypeAdapter
+
+from memorybank.model import RetainItem
 
 #: How items come to a document; the last takes none: what the document says is read again.
 REPLACE, APPEND, REPROCESS = "replace", "append", "reprocess"
@@ -51,71 +53,19 @@ class Staged:
     replaced: int = 0
 
 
-def to_json(batch: Batch) -> dict[str, Any]:
+_BATCH, _STAGED = TypeAdapter(Batch), TypeAdapter(Staged)
+
+
+def to_json(told: Batch | Staged) -> dict[str, Any]:
     """Return a payload that JSON can hold."""
-    return {
-        "submitted_at": batch.submitted_at.isoformat(),
-        "strategy": batch.strategy,
-        "documents": [
-            {
-                "id": document.id,
-                "update_mode": document.update_mode,
-                "generated": document.generated,
-                "items": [_item_json(item) for item in document.items],
-            }
-            for document in batch.documents
-        ],
-    }
+    if isinstance(told, Batch):
+        made: dict[str, Any] = _BATCH.dump_python(told, mode="json")
+        return made
+    return {"staged": _STAGED.dump_python(told, mode="json")}
 
 
 def from_json(payload: Mapping[str, Any]) -> Batch | Staged:
     """Return what a payload says."""
-    if "staged" in payload:
-        staged = payload["staged"]
-        return Staged(**staged | {"documents": tuple(staged["documents"]), "errors": tuple(staged["errors"])})
-    documents = tuple(
-        DocumentPart(
-            document["id"],
-            tuple(_item(raw, document["id"], payload["strategy"]) for raw in document["items"]),
-            document["update_mode"],
-            document["generated"],
-        )
-        for document in payload["documents"]
-    )
-    return Batch(datetime.fromisoformat(payload["submitted_at"]), payload["strategy"], documents)
-
-
-def staged_json(staged: Staged) -> dict[str, Any]:
-    """Return the payload of an operation whose content stands in documents and chunks."""
-    return {"staged": asdict(staged)}
-
-
-def _item_json(item: RetainItem) -> dict[str, Any]:
-    return {
-        "content": item.content,
-        "timestamp": item.timestamp.isoformat() if item.timestamp else None,
-        "timestamp_assumed": item.timestamp_assumed,
-        "context": item.context,
-        "metadata": dict(item.metadata),
-        "entities": [[entity.text, entity.type] for entity in item.entities],
-        "resolve_entities": item.resolve_entities,
-        "tags": list(item.tags),
-        "observation_scopes": item.observation_scopes,
-    }
-
-
-def _item(raw: Mapping[str, Any], document_id: str, strategy: str | None) -> RetainItem:
-    scopes = raw["observation_scopes"]
-    return RetainItem(
-        content=raw["content"],
-        timestamp=datetime.fromisoformat(raw["timestamp"]) if raw["timestamp"] else None,
-        timestamp_assumed=raw["timestamp_assumed"],
-        context=raw["context"],
-        metadata=raw["metadata"],
-        document_id=document_id,
-        entities=tuple(EntityInput(text, kind) for text, kind in raw["entities"]),
-        resolve_entities=raw["resolve_entities"],
-        tags=tuple(raw["tags"]),
-        observation_scopes=scopes if isinstance(scopes, str | None) else tuple(map(tuple, scopes)),
-        strategy=strategy,
+    return (
+        _STAGED.validate_python(payload["staged"]) if "staged" in payload else _BATCH.validate_python(payload)
     )

@@ -101,19 +101,19 @@ def _spans(text: str, looks_for: Sequence[Detector]) -> list[tuple[int, int, str
     folded = _folded(text)
     spans: list[tuple[int, int, str]] = []
     for one in looks_for:
-        searched = folded if one.kind.folds else text
+        searched = folded if one.folds else text
         if one.literal not in searched:
             continue
         for found in one.pattern.finditer(searched):
             start, end = found.span(found.lastindex or 0)
-            if one.kind.check is not None and not one.kind.check(text[start:end]):
+            if one.check is not None and not one.check(text[start:end]):
                 continue
-            if one.kind.before is not None:
-                above = one.kind.before.match(text[max(start - MAX_ABOVE, 0) : start][::-1])
+            if one.before is not None:
+                above = one.before.match(text[max(start - MAX_ABOVE, 0) : start][::-1])
                 if above is None:
                     continue
                 start -= above.end()
-            spans.append((start, end, one.kind.type))
+            spans.append((start, end, one.type))
     return spans
 
 

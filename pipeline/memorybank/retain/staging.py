@@ -18,7 +18,7 @@ from memorybank.model import RetainItem
 from memorybank.operations import Claim
 from memorybank.retain import delta
 from memorybank.retain.chunking import ChunkSize, chunk, json_turns
-from memorybank.retain.payload import APPEND, REPLACE, REPROCESS, Batch, DocumentPart, Staged, staged_json
+from memorybank.retain.payload import APPEND, REPLACE, REPROCESS, Batch, DocumentPart, Staged, to_json
 from memorybank.settings import BankConfig
 from memorybank.storage import chunks, documents, history, mentions, retains
 from memorybank.storage.chunks import REPLACED, About, Stored
@@ -91,7 +91,7 @@ async def stage(connection: Connection, claim: Claim, batch: Batch, config: Bank
         skipped=dict(tally.skipped),
         errors=tuple(tally.errors),
     )
-    await retains.set_payload(connection, work.operation, staged_json(staged))
+    await retains.set_payload(connection, work.operation, to_json(staged))
     return staged
 
 

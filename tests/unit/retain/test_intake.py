@@ -233,4 +233,4 @@ def test_a_payload_comes_back_from_json_as_it_was() -> None:
     )
     assert payload.from_json(payload.to_json(child.batch)) == child.batch
     staged = payload.Staged("s", ("d",), 2, 1, {"stale": 1}, ("why",))
-    assert payload.from_json(payload.staged_json(staged)) == staged
+    assert payload.from_json(payload.to_json(staged)) == staged
