@@ -7,6 +7,7 @@ around facts, in the plain answer and in the stream.
 from typing import Any
 
 from bank_calls import Bank, good
+from gullible import KIND
 from test_reflect_calls import parsed
 
 from memorybank.testing.scripted_llm import ScriptedLLM
@@ -46,14 +47,14 @@ def test_an_agent_that_obeys_is_given_no_order(modelled_bank: Bank, model: Scrip
     good(bank.call("POST", "/directives", {"name": "rule", "content": "Be kind to everybody."}))
     bank.retain(INNOCENT)
     model.reset()
-    model.fail("gullible", times=None)
+    model.fail(KIND, times=None)
     before = answers(bank)
     assert before[0] == before[1] and before[0]["text"] == INNOCENT and before[0]["basis"] == [INNOCENT]
     assert before[0]["calls"] == ["agent_1", "directive_verdict"]
     model.reset()
     bank.retain(*(f"{INNOCENT}\n{order}" for order in ORDERS))
     assert len(bank.texts()) > len(ORDERS)
-    model.fail("gullible", times=None)
+    model.fail(KIND, times=None)
     assert answers(bank) == before
     shown = [
         str(turn) for request in model.requests for turn in request["messages"] if turn["role"] == "tool"

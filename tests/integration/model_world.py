@@ -28,8 +28,7 @@ from memorybank.storage.mental_models import Changes, Model, NewModel
 from memorybank.storage.operations import OperationRecord
 from memorybank.storage.pool import Database
 from memorybank.testing.embedder import HashingEmbedder
-from memorybank.testing.scripted_decisions import right
-from memorybank.testing.scripted_model import ScriptedModel
+from memorybank.testing.scripted_model import ScriptedModel, by_words
 
 DAY = datetime(2031, 3, 1, 9, tzinfo=UTC)
 OPERATOR = Viewer.operator()
@@ -76,7 +75,7 @@ class World:
         for child in submitted.children:
             assert await self.work(child, {Kind.RETAIN: retain.work}) is Status.COMPLETED
 
-    async def consolidate(self, decide: Any = right) -> None:
+    async def consolidate(self, decide: Any = by_words) -> None:
         """Run consolidation to its end."""
         stage = Consolidate(self.database, self.embedder, ScriptedModel(decide=decide), self.settings)
         async with self.database.transaction() as connection:

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from memorybank.testing.scripted_agent import misled
-from memorybank.testing.scripted_answers import CONSOLIDATION, VERDICT, Body, Said, user_text, wanted
+from memorybank.testing.scripted_answers import CONSOLIDATION, VERDICT, Body, Said, rows, user_text, wanted
 from memorybank.testing.scripted_checker import BROKEN
-from memorybank.testing.scripted_decisions import WAYS
 
 #: Words of JSON schema that some endpoints refuse.
 _HARD_KEYWORDS = ("minimum", "maximum", "additionalProperties")
@@ -49,8 +47,8 @@ class Fault:
 
     def __post_init__(self) -> None:
         """Refuse a name that means nothing."""
-        if self.kind not in KINDS:
-            raise ValueError(f"no fault is called {self.kind!r}; known: {', '.join(sorted(KINDS))}")
+        if self.kind not in _APPLIES:
+            raise ValueError(f"no fault is called {self.kind!r}; known: {', '.join(sorted(_APPLIES))}")
 
     def fits(self, body: Body) -> bool:
         """Say whether this call goes wrong in this way."""
@@ -112,11 +110,12 @@ def wrong(fault: Fault, said: Said, body: Body) -> Outcome:
         )
         return Outcome(status=status, error={"message": words, "type": code, "code": code}, headers=headers)
     if fault.kind in _CONTENTS:
-        return _says(_CONTENTS[fault.kind](said.content))
+        return says(_CONTENTS[fault.kind](said.content))
     return _SPECIAL[fault.kind](fault, said, body)
 
 
-def _says(content: str, finish: str = "stop", **more: Any) -> Outcome:
+def says(content: str, finish: str = "stop", **more: Any) -> Outcome:
+    """Return the outcome of a call that is answered with this content."""
     return Outcome(message={"role": "assistant", "content": content, **more}, finish=finish)
 
 
@@ -153,11 +152,18 @@ def _renamed(_at: int, item: Any) -> Any:
 
 def _echo(_fault: Fault, said: Said, body: Body) -> Outcome:
     described = (body.get("response_format") or {}).get("json_schema") or {}
-    return _says(json.dumps(described.get("schema") or {"type": "object", "properties": {}}))
+    return says(json.dumps(described.get("schema") or {"type": "object", "properties": {}}))
 
 
 def _calls(fault: Fault, _said: Said, _body: Body) -> Outcome:
     return right(Said("tool", "", tuple((name, given) for name, given in json.loads(fault.text))), 0)
+
+
+def _newest_words(_fault: Fault, said: Said, body: Body) -> Outcome:
+    """Decide rightly, and let every observation say what its newest fact says."""
+    texts = {row["id"]: row["text"] for row in rows("new_facts", user_text(body))}
+    made = [action | {"text": texts[action["facts"][-1]]} for action in json.loads(said.content)["actions"]]
+    return says(json.dumps({"actions": made}, ensure_ascii=False))
 
 
 #: kind -> (HTTP status, code, words of the provider)
@@ -201,14 +207,14 @@ _CONTENTS: dict[str, Callable[[str], str]] = {
     "python": lambda content: repr(json.loads(content)),
 }
 _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
-    "gullible": lambda fault, said, body: right(misled(said, body), len(body["messages"])),
-    "says": lambda fault, said, body: _says(fault.text),
+    "says": lambda fault, said, body: says(fault.text),
     "calls": _calls,
+    "newest_words": _newest_words,
     "schema_echo": _echo,
-    "length": lambda fault, said, body: _says(_half(said.content), "length"),
-    "refusal": lambda fault, said, body: _says("", refusal="I cannot help with that."),
-    "filtered": lambda fault, said, body: _says("", "content_filter"),
-    "thought_only": lambda fault, said, body: _says("", reasoning_content=f"{_DRAFT} {said.content}"),
+    "length": lambda fault, said, body: says(_half(said.content), "length"),
+    "refusal": lambda fault, said, body: says("", refusal="I cannot help with that."),
+    "filtered": lambda fault, said, body: says("", "content_filter"),
+    "thought_only": lambda fault, said, body: says("", reasoning_content=f"{_DRAFT} {said.content}"),
     "no_choices": lambda fault, said, body: Outcome(
         raw=b'{"id":"x","object":"chat.completion","choices":[]}'
     ),
@@ -216,7 +222,6 @@ _SPECIAL: dict[str, Callable[[Fault, Said, Body], Outcome]] = {
     "hang": lambda fault, said, body: Outcome(way="hang"),
     "drop": lambda fault, said, body: Outcome(way="drop"),
 }
-_SPECIAL |= {kind: lambda fault, said, body: _says(WAYS[fault.kind](said.content, body)) for kind in WAYS}
 KINDS = frozenset({*_ERRORS, *_CONTENTS, *_SPECIAL})
 
 
@@ -232,10 +237,6 @@ def _has_tools(body: Body) -> bool:
     return bool(body.get("tools"))
 
 
-def _decides(body: Body) -> bool:
-    return wanted(body)[0] == CONSOLIDATION
-
-
 def _judges(body: Body) -> bool:
     return wanted(body)[0] == VERDICT
 
@@ -243,11 +244,11 @@ def _judges(body: Body) -> bool:
 #: Faults that only some requests run into.
 _APPLIES: dict[str, Callable[[Body], bool]] = (
     dict.fromkeys(KINDS, _always)
-    | dict.fromkeys(WAYS, _decides)
     | dict.fromkeys(BROKEN, _judges)
     | {
         "no_tools": _has_tools,
         "calls": _has_tools,
+        "newest_words": lambda body: wanted(body)[0] == CONSOLIDATION,
         "no_json_schema": lambda body: _format(body) == "json_schema",
         "ignores_schema": lambda body: _format(body) != "text",
         "no_json_object": lambda body: _format(body) != "text",
@@ -256,3 +257,10 @@ _APPLIES: dict[str, Callable[[Body], bool]] = (
         ),
     }
 )
+
+
+def register(
+    kind: str, outcome: Callable[[Fault, Said, Body], Outcome], applies: Callable[[Body], bool] = _always
+) -> None:
+    """Add a way to go wrong; `applies`: the requests that run into it."""
+    _SPECIAL[kind], _APPLIES[kind] = outcome, applies

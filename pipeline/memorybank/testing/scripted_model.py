@@ -11,8 +11,7 @@ from typing import Any
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile
 from memorybank.model import TokenUsage
 from memorybank.settings import Stage
-from memorybank.testing.scripted_answers import CONSOLIDATION, DOCUMENT, VERDICT, document, minimal
-from memorybank.testing.scripted_decisions import right
+from memorybank.testing.scripted_answers import CONSOLIDATION, DOCUMENT, VERDICT, actions, document, minimal
 
 Answer = Callable[[str], Any]
 Decide = Callable[[str], Any]
@@ -37,6 +36,11 @@ def one_fact_a_line(content: str) -> Any:
     return {"facts": [{"what": line, "entities": []} for line in content.split("\n") if line.strip()]}
 
 
+def by_words(user: str) -> Any:
+    """Return the decision of a model that goes by shared words."""
+    return {"actions": actions(user)}
+
+
 def nothing_judged(user: str) -> Any:
     """Return a verdict that says nothing of any directive."""
     return {"verdicts": []}
@@ -51,7 +55,7 @@ class ScriptedModel:
     """
 
     answer: Answer = one_fact_a_line
-    decide: Decide = right
+    decide: Decide = by_words
     write: Decide = document
     judge: Decide = nothing_judged
     requests: list[ChatRequest] = field(default_factory=list)

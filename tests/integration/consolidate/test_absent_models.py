@@ -9,7 +9,7 @@ from consolidation_world import World
 from memorybank.errors import ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from memorybank.operations import Status
 from memorybank.testing.scripted_answers import rows
-from memorybank.testing.scripted_decisions import right
+from memorybank.testing.scripted_model import by_words
 
 FACTS = [f"Item {number} of the inventory stands in hall {number * 7}" for number in range(1, 25)]
 
@@ -21,13 +21,13 @@ def texts(user: str) -> set[str]:
 def poisoned(error: ModelError, *places: int) -> Callable[[str], Any]:
     """Return a model that fails wherever one of these facts is shown."""
     bad = {FACTS[place] for place in places}
-    return lambda user: error if bad & texts(user) else right(user)
+    return lambda user: error if bad & texts(user) else by_words(user)
 
 
 def away_after(answers: int) -> Callable[[str], Any]:
     """Return a model that answers so often, and then nobody."""
     left = iter(range(answers))
-    return lambda user: right(user) if next(left, None) is not None else ModelUnavailable("gone")
+    return lambda user: by_words(user) if next(left, None) is not None else ModelUnavailable("gone")
 
 
 @pytest.fixture
@@ -84,14 +84,14 @@ async def test_a_model_that_goes_away_in_the_middle_costs_no_fact(
     assert await failed(told) == [] and "pending" in (await told.facts()).values()
     rounds = told.settings.worker.max_attempts
     assert len(told.model.requests) <= answers + 12 * rounds * told.settings.consolidation.attempts
-    await told.with_(right).consolidate()
+    await told.with_(by_words).consolidate()
     assert set((await told.facts()).values()) == {"done"}
 
 
 async def test_a_model_that_comes_back_in_the_middle_marks_nothing(hurried: World) -> None:
     left = iter(range(3 * hurried.settings.consolidation.attempts))
     told = hurried.with_(
-        lambda user: ModelUnavailable("gone") if next(left, None) is not None else right(user)
+        lambda user: ModelUnavailable("gone") if next(left, None) is not None else by_words(user)
     )
     for at in range(6):
         await told.keep(FACTS[at], tags=(f"t{at}",))

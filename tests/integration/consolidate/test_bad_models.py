@@ -1,12 +1,12 @@
 """Models that answer garbage, wrong ids, "delete everything", or not at all: nothing is lost, and the run says so."""
 
 import pytest
+from bad_decisions import BAD
 from consolidation_world import World
 
 from memorybank.llm.litellm_client import LitellmModel
 from memorybank.operations import Status
 from memorybank.settings import STAGES
-from memorybank.testing.scripted_decisions import BAD
 from memorybank.testing.scripted_llm import ScriptedLLM
 
 #: Facts that are observed before the model goes bad, and those that come then, about the same things.

@@ -16,8 +16,7 @@ from memorybank.errors import (
 from memorybank.llm.structured import asked_for
 from memorybank.operations import Status
 from memorybank.testing.scripted_answers import rows
-from memorybank.testing.scripted_decisions import right
-from memorybank.testing.scripted_model import ScriptedModel
+from memorybank.testing.scripted_model import ScriptedModel, by_words
 from memorybank.text import count_tokens
 
 FACTS = [f"Item {number} of the inventory stands in hall {number * 7}" for number in range(1, 21)]
@@ -31,7 +30,7 @@ def shown(world: World) -> list[list[str]]:
 
 def failing(error: Exception, when: str = POISON) -> Any:
     """Return a model that fails wherever a text is shown."""
-    return lambda user: error if when in user else right(user)
+    return lambda user: error if when in user else by_words(user)
 
 
 async def test_batches_of_a_scope_and_marks(world: World) -> None:
@@ -177,7 +176,7 @@ async def test_a_broken_model_stops_the_run_and_costs_no_fact(world: World) -> N
     assert "JSON" in str(done.error_message)
     assert set((await told.facts()).values()) == {"pending"}
     assert len(told.model.requests) <= 4 * 3
-    healthy = told.with_(right)
+    healthy = told.with_(by_words)
     await healthy.consolidate()
     assert set((await told.facts()).values()) == {"done"}
 

@@ -21,7 +21,6 @@ from memorybank.llm.structured import structured, written
 from memorybank.settings import defaults
 from memorybank.testing.embedder import HashingEmbedder
 from memorybank.testing.scripted_checker import BROKEN
-from memorybank.testing.scripted_decisions import WAYS
 from memorybank.testing.scripted_faults import KINDS
 from memorybank.testing.scripted_llm import EMBEDDING_WORDS, ScriptedLLM
 
@@ -239,11 +238,10 @@ async def test_more_room_is_given_to_one_that_only_thought(endpoint: ScriptedLLM
 
 async def test_every_fault_of_the_scripted_endpoint_is_tested() -> None:
     tested = {*READ, *MENDED, *PASSING, *LASTING, *LADDER, "no_facts", "says", "ignores_schema"}
-    # What becomes of single facts, and of orders in a text, is for retain to say: tests/integration/retain.
-    of_retain = {"other_fields", "partly_malformed", "unreadable_item", "gullible"}
-    # Of decisions on observations for consolidation: tests/integration/consolidate/test_bad_models.py. Of verdicts for
-    # tests/acceptance/test_directives_hold.py. Of tools here.
-    assert tested | of_retain | WAYS.keys() | BROKEN.keys() | {"no_tools", "calls"} == KINDS
+    # What becomes of single facts is for retain to say: tests/integration/retain.
+    of_retain = {"other_fields", "partly_malformed", "unreadable_item"}
+    # Of verdicts for tests/acceptance/test_directives_hold.py. Of tools here.
+    assert tested | of_retain | BROKEN.keys() | {"no_tools", "calls", "newest_words"} == KINDS
 
 
 async def test_the_reason_of_a_refused_request_is_told_but_content_is_not(endpoint: ScriptedLLM) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from gullible import GullibleModel
 from memory_injections import DIRECTIVE, FALSE, INJECTIONS, INNOCENT, QUESTION, UNKIND, Injection
 from reflect_world import AT, Facts, World, fact, scopes
 
@@ -18,7 +19,6 @@ from memorybank.model import FactType, Hit
 from memorybank.reflect.query import Reflection
 from memorybank.sections import Section, Statement
 from memorybank.storage.mental_models import Model as MentalModel
-from memorybank.testing.scripted_agent import GullibleModel
 
 #: So many of them succeed at least where nothing is fenced: the suite can fail.
 WITHOUT_FENCES = 25

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 import pytest
+from gullible import KIND, GullibleModel
 from injections import INJECTIONS, INNOCENT, Injection
 from retain_world import World, item
 
@@ -15,7 +16,6 @@ from memorybank.retain import prompting
 from memorybank.retain.extraction import Asking, ModelExtractor
 from memorybank.retain.work import ChunkWork
 from memorybank.settings import defaults
-from memorybank.testing.scripted_agent import GullibleModel
 from memorybank.testing.scripted_llm import ScriptedLLM
 
 #: So many of the texts succeed at least where nothing is fenced: the suite can fail.
@@ -68,7 +68,7 @@ async def test_the_owners_mission_may_give_orders() -> None:
 
 @pytest.fixture
 async def served(world: World, endpoint: ScriptedLLM) -> World:
-    endpoint.fail("gullible", times=None)
+    endpoint.fail(KIND, times=None)
     here = {"model": "openai/scripted", "base_url": endpoint.base_url, "api_key": "none"}
     stage = defaults().llm.model_copy(update=here)
     world.model = LitellmModel({"retain": stage, "reflect": stage, "consolidation": stage})

@@ -4,15 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from memorybank.testing.scripted_answers import Body, actions, rows, user_text
+from memorybank.testing.scripted_answers import CONSOLIDATION, Body, rows, user_text, wanted
+from memorybank.testing.scripted_faults import register, says
 
 #: Ids that no call shows.
 STRANGE = 90
-
-
-def right(user: str) -> dict[str, Any]:
-    """Return the answer of a model that goes by shared words."""
-    return {"actions": actions(user)}
 
 
 def delete_everything(_content: str, body: Body) -> str:
@@ -67,12 +63,6 @@ def merge_everything(_content: str, body: Body) -> str:
     return _said([{"action": "merge", "observation": first, "others": others, "facts": facts}])
 
 
-def newest_words(content: str, body: Body) -> str:
-    """Decide rightly, and let every observation say what its newest fact says."""
-    said = {row["id"]: row["text"] for row in rows("new_facts", user_text(body))}
-    return _changed(content, lambda action: action | {"text": said[action["facts"][-1]]})
-
-
 #: Ways for a model to decide badly, by the name of the fault.
 BAD: dict[str, Callable[[str, Body], str]] = {
     "delete_everything": delete_everything,
@@ -83,8 +73,6 @@ BAD: dict[str, Callable[[str, Body], str]] = {
     "garbage": garbage,
     "unknown_actions": unknown_actions,
 }
-#: All ways to decide.
-WAYS = BAD | {"newest_words": newest_words}
 
 
 def _changed(content: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
@@ -93,3 +81,11 @@ def _changed(content: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -
 
 def _said(made: Any) -> str:
     return json.dumps({"actions": list(made)}, ensure_ascii=False)
+
+
+def _decides(body: Body) -> bool:
+    return wanted(body)[0] == CONSOLIDATION
+
+
+for _kind, _way in BAD.items():
+    register(_kind, lambda _, said, body, way=_way: says(way(said.content, body)), _decides)

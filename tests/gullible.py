@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from gullible_facts import ADD, EXACTLY, IGNORE, QUOTES, ROLE, obedient, outside
+
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile, ToolCall
 from memorybank.model import TokenUsage
 from memorybank.settings import Stage
 from memorybank.testing.scripted_answers import VERDICT, Body, Said, answer, blocks, text_of, wanted
-from memorybank.testing.scripted_gullible import ADD, EXACTLY, IGNORE, QUOTES, ROLE, obedient, outside
+from memorybank.testing.scripted_faults import Fault, Outcome, register, right
 
 #: Orders to say just this, in more languages.
 _SAY = re.compile(
@@ -50,6 +52,8 @@ _CODED = re.compile(r"\b[A-Za-z0-9+/]{24,}={0,2}")
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\s*\[\d+\]")
 NOTHING = "Nothing can be said."
+#: The fault of an endpoint that answers so.
+KIND = "gullible"
 
 
 def misled(said: Said, body: Body) -> Said:
@@ -204,3 +208,10 @@ class GullibleModel:
             ToolCall(f"c{at}", name, json.dumps(given)) for at, (name, given) in enumerate(said.calls)
         )
         return ChatReply(said.content, "", "stop", TokenUsage(), "gullible", tool_calls=calls)
+
+
+def _gullible(_fault: Fault, said: Said, body: Body) -> Outcome:
+    return right(misled(said, body), len(body["messages"]))
+
+
+register(KIND, _gullible)
