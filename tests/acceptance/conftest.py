@@ -56,6 +56,6 @@ def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> It
 @pytest.fixture
 def modelled_bank(modelled: Running, model: ScriptedLLM) -> Iterator[Bank]:
     """A fresh bank of the server with a model; the model has forgotten what it was told before."""
-    model.state.reset()
+    model.reset()
     with httpx.Client(base_url=modelled.url, timeout=60, trust_env=False) as client:
         yield Bank(client, f"bank-{uuid4()}")

@@ -156,7 +156,7 @@ def test_a_chat_that_is_sent_again_and_again_costs_a_call_for_each_new_turn(
     for end in range(1, 31):
         modelled_bank.retain({"content": "\n".join(turns[:end]), "document_id": "chat"})
     assert model.stats()["total"]["calls"] == 30
-    told = [json.dumps(request) for request in model.state.requests]
+    told = [json.dumps(request) for request in model.requests]
     assert [sum(turn in request for request in told) for turn in turns[3:]] == [1] * 27
 
 
@@ -166,6 +166,6 @@ def test_reading_again_loses_nothing_where_the_model_fails(modelled_bank: Bank, 
     model.fail("refusal", times=5)
     assert _again(modelled_bank, "d")["status"] == "failed"
     assert modelled_bank.texts() == before
-    model.state.reset()
+    model.reset()
     assert _again(modelled_bank, "d")["status"] == "completed"
     assert (modelled_bank.texts(), model.stats()["total"]["calls"]) == (before, 1)

@@ -64,7 +64,7 @@ def test_no_secret_reaches_the_model_the_store_or_the_log(
     door(modelled_bank, modelled, text, tmp_path)
     [document] = modelled_bank.get("/documents")["items"]
     seen = {
-        "model": json.dumps(model.state.requests),
+        "model": json.dumps(model.requests),
         "facts": str(modelled_bank.get("/memories/list")),
         "document": modelled_bank.get(f"/documents/{document['id']}")["original_text"],
         "chunks": str(modelled_bank.get(f"/documents/{document['id']}/chunks")),

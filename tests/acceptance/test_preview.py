@@ -71,6 +71,6 @@ def test_keys_are_masked_here_too(bank: Bank) -> None:
 def test_a_models_calls_are_counted_in_the_answer(modelled_bank: Bank, model: ScriptedLLM) -> None:
     found = preview(modelled_bank, agent_name="Robin", retain_mission="Keep decisions about releases")
     assert found["facts"] and found["usage"]["total_tokens"] > 0
-    [request] = model.state.requests
+    [request] = model.requests
     assert "Robin" in str(request) and "Keep decisions about releases" in str(request)
     assert set(modelled_bank.counts().values()) == {0}

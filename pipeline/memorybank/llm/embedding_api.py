@@ -14,8 +14,7 @@ from memorybank.errors import (
     ModelTruncated,
     ModelUnavailable,
 )
-from memorybank.llm.litellm_client import import_library, limit, raised
-from memorybank.llm.provider_errors import typed
+from memorybank.llm.litellm_client import call
 from memorybank.llm.retry import Patience, Tried, counted, next_step
 
 #: Texts of one request; providers take up to 2,048, small ones 32 to 100.
@@ -105,24 +104,16 @@ class LitellmEmbedder:
             await self.pause(step.wait)
 
     async def _ask(self, texts: list[str]) -> np.ndarray:
-        litellm = await import_library()
-        # An empty input is refused by most providers.
-        arguments: dict[str, Any] = {
+        asked = {
             "model": self.model,
+            # An empty input is refused by most providers.
             "input": [text if text.strip() else "." for text in texts],
             "api_base": self.base_url,
             "api_key": self.api_key,
             "timeout": self.timeout_seconds,
             "encoding_format": "float",
-            "num_retries": 0,
-            "max_retries": 0,
         }
-        given = {name: value for name, value in arguments.items() if value is not None}
-        async with limit(self.timeout_seconds):
-            try:
-                answer = await litellm.aembedding(**given)
-            except raised(litellm) as error:
-                raise typed(error, litellm.exceptions) from error
+        answer = await call("aembedding", asked)
         return unit_rows(answer.data, len(texts))
 
 

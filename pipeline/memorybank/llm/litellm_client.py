@@ -7,8 +7,7 @@ import asyncio
 import functools
 import importlib
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,12 +74,8 @@ class LitellmModel:
         litellm = await import_library()
         request = self._expressible(litellm, request)
         slot = self._slots.setdefault(request.stage, asyncio.Semaphore(model.max_concurrent))
-        async with slot, limit(model.timeout_seconds):
-            try:
-                answer = await litellm.acompletion(**arguments(model, request))
-            except raised(litellm) as error:
-                raise typed(error, litellm.exceptions, request) from error
-        return reply(answer, model.model)
+        async with slot:
+            return reply(await call("acompletion", arguments(model, request), request), model.model)
 
     def _expressible(self, litellm: Any, request: ChatRequest) -> ChatRequest:
         """Ask in words where the provider has no `response_format`: litellm would drop it without a sound.
@@ -100,17 +95,24 @@ class LitellmModel:
         return replace(request, answer_format=AnswerFormat.PROMPT)
 
 
-@asynccontextmanager
-async def limit(seconds: float) -> AsyncIterator[None]:
-    """Hold a call to its time, whatever the provider's client does with the limit it was given."""
+async def call(function: str, asked: Mapping[str, Any], request: ChatRequest | None = None) -> Any:
+    """Return what a function of litellm answers to `asked`, without what is None; raises a ModelError.
+
+    `asked` names the `timeout`, to which it is held, whatever the provider's client does with it. Retries are ours, so
+    that client makes none.
+    """
+    litellm = await import_library()
+    given = {name: value for name, value in asked.items() if value is not None}
     try:
-        async with asyncio.timeout(seconds + GRACE):
-            yield
+        async with asyncio.timeout(asked["timeout"] + GRACE):
+            return await getattr(litellm, function)(**given, num_retries=0, max_retries=0)
     except TimeoutError as error:
-        raise ModelUnavailable(f"the model did not answer within {seconds:g} s") from error
+        raise ModelUnavailable(f"the model did not answer within {asked['timeout']:g} s") from error
+    except _raised(litellm) as error:
+        raise typed(error, litellm.exceptions, request) from error
 
 
-def raised(litellm: Any) -> tuple[type[Exception], ...]:
+def _raised(litellm: Any) -> tuple[type[Exception], ...]:
     """Return what comes out of litellm: the providers' errors, its own, those of replies it cannot read."""
     own = litellm.exceptions
     return (
@@ -124,9 +126,9 @@ def raised(litellm: Any) -> tuple[type[Exception], ...]:
 
 
 def arguments(model: LlmSettings, request: ChatRequest) -> dict[str, Any]:
-    """Return the arguments of one completion. Retries are ours, so the provider's client makes none."""
+    """Return the arguments of one completion."""
     system, response_format = asked_for(request)
-    asked: dict[str, Any] = {
+    return {
         "model": model.model,
         "messages": [
             {"role": "system", "content": system},
@@ -142,12 +144,9 @@ def arguments(model: LlmSettings, request: ChatRequest) -> dict[str, Any]:
         "tools": list(request.tools) or None,
         "tool_choice": request.tool_choice,
         "extra_body": model.extra_body or None,
-        "num_retries": 0,
-        "max_retries": 0,
         # A model that knows no temperature is asked without. `_expressible` sees to the response_format.
         "drop_params": True,
     }
-    return {name: value for name, value in asked.items() if value is not None}
 
 
 def reply(answer: Any, model: str) -> ChatReply:

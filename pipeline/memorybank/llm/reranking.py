@@ -22,8 +22,7 @@ from memorybank.llm.embedding import (
     runtime,
     session_options,
 )
-from memorybank.llm.litellm_client import import_library, limit, raised
-from memorybank.llm.provider_errors import typed
+from memorybank.llm.litellm_client import call
 
 #: Tokens of question and text together that a cross-encoder reads; the longer of the two is cut.
 PAIR_TOKENS = 512
@@ -138,8 +137,7 @@ class LitellmReranker:
 
     async def scores(self, question: str, texts: Sequence[str]) -> np.ndarray:
         """See `Reranker.scores`. One call: recall has an order without it and no time for a second."""
-        litellm = await import_library()
-        arguments: dict[str, Any] = {
+        asked = {
             "model": self.model,
             "query": question,
             "documents": [text if text.strip() else "." for text in texts],
@@ -147,16 +145,9 @@ class LitellmReranker:
             "api_base": self.base_url,
             "api_key": self.api_key,
             "timeout": self.timeout_seconds,
-            "num_retries": 0,
-            "max_retries": 0,
             "drop_params": True,
         }
-        given = {name: value for name, value in arguments.items() if value is not None}
-        async with limit(self.timeout_seconds):
-            try:
-                answer = await litellm.arerank(**given)
-            except raised(litellm) as error:
-                raise typed(error, litellm.exceptions) from error
+        answer = await call("arerank", asked)
         return self._scale(_by_text(answer.results or (), len(texts)))
 
 

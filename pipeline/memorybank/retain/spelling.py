@@ -5,10 +5,12 @@ a person is called for short. Names with other digits share no key, and a nickna
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib.resources import files
 
 from memorybank import text
 from memorybank.storage.entities import MAX_KEY_CHARS
@@ -17,44 +19,18 @@ PERSON, CONCEPT = "PERSON", "CONCEPT"
 #: Words of a person's name at most; longer chains are titles of works and names of bodies.
 MAX_NAME_WORDS = 4
 
-#: Kinds in classes: things of two classes are two things. What is not listed is a class of its own.
-_SENSES = {
-    "": "concept thing other unknown misc topic entity object term idea none",
-    "person": "person people human individual user speaker animal pet character per",
-    "organization": "organization organisation org company business institution firm team group agency brand",
-    "place": "location place city country gpe loc facility fac venue region state address landmark planet",
-    "product": "product tool software app application technology device vehicle model bot service project",
-    "work": "work book film movie song play title document paper work_of_art",
-    "event": "event holiday",
+#: The words of `spelling.toml`.
+_TABLE = tomllib.loads((files(__package__) / "spelling.toml").read_text(encoding="utf-8"))
+_HE, _SHE, _ANYBODY, _ADDRESS, _LEGAL, _HEADS = (
+    frozenset(_TABLE[name].split()) for name in ("he", "she", "anybody", "address", "legal", "heads")
+)
+_TITLES = _HE | _SHE | _ANYBODY
+_ADDRESSED: list[str] = _TABLE["addressed"].split()
+_SENSE_OF: dict[str, str] = {
+    kind: sense for sense, kinds in _TABLE["senses"].items() for kind in kinds.split()
 }
-_SENSE_OF = {kind: sense for sense, kinds in _SENSES.items() for kind in kinds.split()}
 #: What is called a place today and an organisation tomorrow: a café, a museum. Of one word, they are two things.
 _VENUE = {"organization", "place"}
-
-#: Words before a person's name that are no part of it, by whom they are said of.
-_HE = frozenset(
-    ("mr", "sir", "herr", "monsieur", "señor", "sr", "don", "signor", "uncle", "grandpa", "onkel", "opa")
-)
-_SHE = frozenset(
-    (
-        *("mrs", "ms", "miss", "frau", "mme", "mlle", "madame", "señora", "sra", "srta", "doña", "signora"),
-        *("aunt", "grandma", "tante", "oma"),
-    )
-)
-_TITLES = _HE | _SHE | frozenset(("mx", "dr", "prof", "professor"))
-#: What follows a person's name as a form of address.
-_ADDRESS = frozenset(("san", "씨", "님"))
-_ADDRESSED = ("さん", "様", "ちゃん", "先生", "女士", "小姐", "씨", "님")
-_LEGAL = frozenset(
-    (
-        *("inc", "ltd", "llc", "plc", "corp", "co", "gmbh", "ag", "kg", "se", "sa", "sas", "srl", "spa"),
-        *("bv", "nv", "oy", "ab", "as", "kk"),
-    )
-)
-#: Words before a name that say what it is; left out where the same text has the bare name for a thing of the same kind.
-_HEADS = frozenset(
-    ("lake", "mount", "river", "project", "team", "hotel", "café", "cafe", "restaurant", "planet")
-)
 
 _INITIAL = re.compile(r"^\w\.")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
@@ -62,12 +38,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 #: Characters of a full name in a script without spaces, at least and at most; of a part of it, at least.
 _CJK_NAME, _CJK_PART = (3, 5), 2
 
-_SAYS_SO = re.compile(
-    r"[\s,(\"“„«]+(?:a\.?k\.?a\.?|(?:also|better|otherwise) known as|nicknamed|goes by|alias|genannt|auch bekannt als"
-    r"|alias dit|dite?|conocid[oa] como|又名|又称|别名|通称"
-    r"|whom? (?:everybody|everyone|we all|friends) calls?)[\s\"“„«:]*",
-    re.IGNORECASE,
-)
+_SAYS_SO = re.compile(_TABLE["says_so"], re.IGNORECASE)
 _SHORTENED = re.compile(r"\s*[(（]([^()（）]{2,12})[)）]")
 
 

@@ -1,7 +1,7 @@
 """The settings of the installation, one section a class; defaults and reasons stand in configs/default.toml.
 
 A new key: declare it here with type and bounds, give it default, unit and reason in default.toml, run
-`python -m memorybank.settings.docs`.
+`python -m memorybank_eval.settings_page`.
 """
 
 from typing import Annotated, Any, Literal, Self

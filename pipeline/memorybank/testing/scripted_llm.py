@@ -19,7 +19,7 @@ import socket
 import sys
 import threading
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -71,68 +71,6 @@ class Gate:
                 self._left -= 1
 
 
-@dataclass
-class State:
-    """What the server was told and what it has seen; guarded by `lock`."""
-
-    latency: float = 0.0
-    faults: list[Fault] = field(default_factory=list)
-    requests: list[Body] = field(default_factory=list)
-    counts: dict[str, Count] = field(default_factory=dict)
-    waiting: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    gate: Gate = field(default_factory=Gate)
-    stopping: threading.Event = field(default_factory=threading.Event)
-
-    def outcome(self, body: Body) -> tuple[Said, Outcome]:
-        """Decide how a chat completion is answered, and keep the request."""
-        said = answer(body)
-        fault = self.received(body)
-        return said, wrong(fault, said, body) if fault else right(said, len(self.requests))
-
-    def received(self, body: Body) -> Fault | None:
-        """Keep a request and return the fault that it meets."""
-        with self.lock:
-            self.requests.append(body)
-            fault = next((fault for fault in self.faults if fault.fits(body)), None)
-            if fault is not None:
-                fault.use_up()
-            return fault
-
-    def count(self, kind: str, prompt: int, completion: int) -> None:
-        """Add one call to the counts."""
-        with self.lock:
-            count = self.counts.setdefault(kind, Count())
-            count.calls += 1
-            count.prompt_tokens += prompt
-            count.completion_tokens += completion
-
-    def stats(self) -> dict[str, Any]:
-        """Return the counts by kind and together."""
-        with self.lock:
-            by_kind = {kind: asdict(count) for kind, count in self.counts.items()}
-            received = len(self.requests)
-        names = ("calls", "prompt_tokens", "completion_tokens")
-        total = {name: sum(count[name] for count in by_kind.values()) for name in names}
-        return {"by_kind": by_kind, "total": total, "received": received, "waiting": self.waiting}
-
-    def wait_at_gate(self) -> None:
-        """Hold this answer until the gate is open."""
-        with self.lock:
-            self.waiting += 1
-        self.gate.pass_(_PATIENCE)
-        with self.lock:
-            self.waiting -= 1
-
-    def reset(self) -> None:
-        """Forget everything but the latency."""
-        with self.lock:
-            self.faults.clear()
-            self.requests.clear()
-            self.counts.clear()
-        self.gate.open()
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # One packet for headers and body: otherwise each answer waits for a delayed acknowledgement.
@@ -141,13 +79,13 @@ class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
     def do_GET(self) -> None:
-        state = self.server.state
+        told = self.server.told
         if self.path.endswith("/models"):
             self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
         elif self.path == "/stats":
-            self._send(200, state.stats())
+            self._send(200, told.stats())
         elif self.path == "/requests":
-            self._send(200, {"requests": state.requests})
+            self._send(200, {"requests": told.requests})
         else:
             self._send(404, {"error": {"message": "no such path"}})
 
@@ -163,13 +101,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._control(self.path.removeprefix("/"), body)
 
     def _chat(self, body: Body) -> None:
-        state = self.server.state
-        said, outcome = state.outcome(body)
-        state.wait_at_gate()
-        if state.latency:
-            time.sleep(state.latency)
+        told = self.server.told
+        said = answer(body)
+        fault = told.received(body)
+        outcome = wrong(fault, said, body) if fault else right(said, told.calls)
+        told.wait_at_gate()
+        if told.latency:
+            time.sleep(told.latency)
         if outcome.way == "hang":
-            state.stopping.wait(_PATIENCE)
+            told.stopping.wait(_PATIENCE)
         if outcome.way != "answer":
             self.close_connection = True
             with contextlib.suppress(OSError):
@@ -186,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked += "".join(text_of(message) for message in body.get("messages", ()))
         prompt = tokens(asked)
         completion = tokens(json.dumps(outcome.message, ensure_ascii=False))
-        self.server.state.count(said.kind, prompt, completion)
+        self.server.told.count(said.kind, prompt, completion)
         usage = {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
@@ -203,19 +143,27 @@ class _Handler(BaseHTTPRequestHandler):
         }
         self._send(200, reply)
 
-    def _embed(self, body: Body) -> None:
-        state = self.server.state
-        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-        if fault := state.received(body):
-            failed = wrong(fault, Said("embedding", ""), body)
+    def _fails(self, body: Body) -> bool:
+        """Keep a request that is no chat, and answer with the HTTP error that it meets, if any."""
+        fault = self.server.told.received(body)
+        if "documents" in body:
+            self.server.told.wait_at_gate()
+        if fault:
+            failed = wrong(fault, Said("", ""), body)
             self._send(failed.status, {"error": failed.error}, failed.headers)
+        return fault is not None
+
+    def _embed(self, body: Body) -> None:
+        told = self.server.told
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if self._fails(body):
             return
         if any(len(text.split()) > EMBEDDING_WORDS for text in texts):
             words = f"This model's maximum context length is {EMBEDDING_WORDS} tokens"
             self._send(400, {"error": {"message": words, "code": "context_length_exceeded"}})
             return
         prompt = sum(tokens(text) for text in texts)
-        state.count("embedding", prompt, 0)
+        told.count("embedding", prompt, 0)
         rows = HashingEmbedder().encode(texts).tolist()
         data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
         usage = {"prompt_tokens": prompt, "total_tokens": prompt}
@@ -223,14 +171,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _rerank(self, body: Body) -> None:
         """Score each text by the share of the question's words that it holds, the best first."""
-        state = self.server.state
-        fault = state.received(body)
-        state.wait_at_gate()
-        if fault:
-            failed = wrong(fault, Said("rerank", ""), body)
-            self._send(failed.status, {"error": failed.error}, failed.headers)
+        told = self.server.told
+        if self._fails(body):
             return
-        state.count("rerank", sum(map(tokens, body["documents"])), 0)
+        told.count("rerank", sum(map(tokens, body["documents"])), 0)
         asked = _words(body["query"])
         shares = [len(asked & _words(text)) / len(asked) for text in body["documents"]]
         results = [{"index": index, "relevance_score": share} for index, share in enumerate(shares)]
@@ -238,19 +182,18 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, {"id": "rerank-scripted", "results": results, "usage": {"total_tokens": 1}})
 
     def _control(self, verb: str, body: Body) -> None:
-        state = self.server.state
+        told = self.server.told
         match verb:
             case "reset":
-                state.reset()
+                told.reset()
             case "latency":
-                state.latency = float(body["seconds"])
+                told.latency = float(body["seconds"])
             case "fail":
-                with state.lock:
-                    state.faults.append(Fault(**body))
+                told.fail(**body)
             case "hold":
-                state.gate.shut()
+                told.hold()
             case "release":
-                state.gate.open(body.get("times"))
+                told.release(body.get("times"))
             case _:
                 self._send(404, {"error": {"message": "no such path"}})
                 return
@@ -280,8 +223,8 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 256
 
-    def __init__(self, port: int, state: State) -> None:
-        self.state = state
+    def __init__(self, port: int, told: "ScriptedLLM") -> None:
+        self.told = told
         super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -300,12 +243,22 @@ def _words(text: str) -> set[str]:
 
 
 class ScriptedLLM:
-    """The server in a thread of this process; a context manager."""
+    """The server in a thread of this process, what it was told and what it has seen; a context manager.
+
+    `requests`: the bodies received, failed calls too, in order; `waiting`: answers that are held back.
+    """
 
     def __init__(self, port: int = 0, latency: float = 0.0) -> None:
         """Bind `port` (0: any free one); `latency` in seconds is added to every completion."""
-        self.state = State(latency=latency)
-        self._server = _Server(port, self.state)
+        self.latency = latency
+        self.requests: list[Body] = []
+        self.waiting = 0
+        self.stopping = threading.Event()
+        self._faults: list[Fault] = []
+        self._counts: dict[str, Count] = {}
+        self._lock = threading.Lock()
+        self._gate = Gate()
+        self._server = _Server(port, self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -315,8 +268,8 @@ class ScriptedLLM:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.state.stopping.set()
-        self.state.gate.open()
+        self.stopping.set()
+        self._gate.open()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -332,35 +285,63 @@ class ScriptedLLM:
         return f"{self.address}/v1"
 
     @property
-    def requests(self) -> list[Body]:
-        """Return the bodies received, failed calls too, in order."""
-        return self.state.requests
-
-    @property
     def calls(self) -> int:
         """Return how many calls came in, failed ones too."""
-        return len(self.state.requests)
-
-    def stats(self) -> dict[str, Any]:
-        """Return calls and tokens by kind and together, of answered calls."""
-        return self.state.stats()
+        return len(self.requests)
 
     def fail(self, kind: str, **how: Any) -> None:
         """Let fitting calls go wrong; see `Fault`. Faults are tried in the order in which they were added."""
-        with self.state.lock:
-            self.state.faults.append(Fault(kind, **how))
+        with self._lock:
+            self._faults.append(Fault(kind, **how))
 
     def hold(self) -> None:
         """Hold all answers back from now on: calls arrive and wait."""
-        self.state.gate.shut()
+        self._gate.shut()
 
     def release(self, times: int | None = None) -> None:
         """Let the held answers go, and all after them; or just so many more."""
-        self.state.gate.open(times)
+        self._gate.open(times)
 
     def reset(self) -> None:
         """Forget faults, requests and counts, and open the gate."""
-        self.state.reset()
+        with self._lock:
+            self._faults.clear()
+            self.requests.clear()
+            self._counts.clear()
+        self._gate.open()
+
+    def received(self, body: Body) -> Fault | None:
+        """Keep a request and return the fault that it meets."""
+        with self._lock:
+            self.requests.append(body)
+            fault = next((fault for fault in self._faults if fault.fits(body)), None)
+            if fault is not None:
+                fault.use_up()
+            return fault
+
+    def wait_at_gate(self) -> None:
+        """Hold this answer until the gate is open."""
+        with self._lock:
+            self.waiting += 1
+        self._gate.pass_(_PATIENCE)
+        with self._lock:
+            self.waiting -= 1
+
+    def count(self, kind: str, prompt: int, completion: int) -> None:
+        """Add one answered call to the counts."""
+        with self._lock:
+            count = self._counts.setdefault(kind, Count())
+            count.calls += 1
+            count.prompt_tokens += prompt
+            count.completion_tokens += completion
+
+    def stats(self) -> dict[str, Any]:
+        """Return calls and tokens by kind and together, of answered calls."""
+        with self._lock:
+            by_kind = {kind: asdict(count) for kind, count in self._counts.items()}
+        names = ("calls", "prompt_tokens", "completion_tokens")
+        total = {name: sum(count[name] for count in by_kind.values()) for name in names}
+        return {"by_kind": by_kind, "total": total, "received": self.calls, "waiting": self.waiting}
 
 
 def main() -> None:
@@ -369,9 +350,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=9099)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds added to every completion")
     arguments = parser.parse_args()
-    state = State(latency=arguments.latency)
-    with _Server(arguments.port, state) as server, contextlib.suppress(KeyboardInterrupt):
-        server.serve_forever()
+    with ScriptedLLM(arguments.port, arguments.latency) as server, contextlib.suppress(KeyboardInterrupt):
+        server.stopping.wait()
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ import tomllib
 from itertools import pairwise
 
 from memorybank import paths
-from memorybank.settings import LlmSettings, defaults, docs, resolve_bank
+from memorybank.settings import LlmSettings, defaults, resolve_bank
 from memorybank.settings.keys import OPEN_TABLES, declared
 from memorybank.settings.llm import StageLlm
+from memorybank_eval import settings_page
 
 DEFAULT_TOML = (paths.configs() / "default.toml").read_text(encoding="utf-8")
 
@@ -50,16 +51,20 @@ def test_examples_of_unset_keys_are_allowed_values() -> None:
 
 def test_the_page_has_each_table_and_key_once() -> None:
     rows = re.findall(
-        r"^\| `([\w.]+)` \| (?:integer|number|text|true or false|list|object) \|", docs.page(), re.MULTILINE
+        r"^\| `([\w.]+)` \| (?:integer|number|text|true or false|list|object) \|",
+        settings_page.page(),
+        re.MULTILINE,
     )
     assert rows == written_keys()
-    assert re.findall(r"^## \[(.*)\]$", docs.page(), re.MULTILINE) == re.findall(
+    assert re.findall(r"^## \[(.*)\]$", settings_page.page(), re.MULTILINE) == re.findall(
         r"^\[(.*)\]$", DEFAULT_TOML, re.MULTILINE
     )
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert docs.page() == (paths.configs().parent / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert settings_page.page() == (paths.configs().parent / "docs" / "settings.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_stage_can_set_whatever_the_general_table_can() -> None:

@@ -1,6 +1,6 @@
-"""Writes the page docs/settings.md from the declarations, configs/default.toml and `page.md`.
+"""Writes the page docs/settings.md from the declarations, configs/default.toml and `settings_page.md`.
 
-Run `python -m memorybank.settings.docs` in a checkout after a change; a test says when it was forgotten.
+Run `python -m memorybank_eval.settings_page` in a checkout after a change; a test says when it was forgotten.
 """
 
 import json
@@ -40,7 +40,7 @@ def main() -> None:
 
 def page() -> str:
     """Return docs/settings.md."""
-    frame = (files(__package__) / "page.md").read_text(encoding="utf-8")
+    frame = (files(__package__) / "settings_page.md").read_text(encoding="utf-8")
     return frame.replace("{providers}", _provider_rows()).replace("{tables}", _tables())
 
 
