@@ -6,12 +6,10 @@ question's directives are tagged with its id, and so hold for it alone.
 
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +43,10 @@ from memorybank_eval.offline import OWN_PATH, default_model
 #: Questions that have to be answered right, of fifteen; every citation has to support its sentence.
 GOAL = 13
 CITATION = "citation"
+#: Verdict on a line that supports its clause only with those cited beside it.
+TOGETHER = "may"
 #: A question waits as long as whoever answers.
 _PATIENT = dict.fromkeys(("timeout_seconds", "verdict_timeout_seconds"), 1e6)
-_SENTENCE_END = re.compile(r"[.!?。！？](?:[ \t]*\[[\d,; ]+\])*(?=\s|$)|\n")
 
 
 @dataclass(frozen=True)
@@ -117,10 +116,15 @@ class Heard:
 
     @property
     def shown(self) -> dict[int, str]:
-        """What was shown, by number: the lines of every result."""
-        turns = (turn for request, _ in self.calls for turn in (request.user, *_texts(request)))
-        lines = (line for turn in turns for line in turn.splitlines() if line.startswith('{"id":'))
-        return {json.loads(line)["id"]: line for line in lines}
+        """What was shown, by number: the line of every result, and below it the texts that are cited by it."""
+        asked = (request for request, _ in self.calls if request.schema_name != verdict.NAME)
+        turns = (turn for request in asked for turn in (request.user, *_texts(request)))
+        lines = dict.fromkeys(line for turn in turns for line in turn.splitlines())
+        found = {json.loads(line)["id"]: line for line in lines if line.startswith('{"id":')}
+        for line in lines:
+            if line.startswith('{"of":'):
+                found[json.loads(line)["of"]] += f"\n{line}"
+        return found
 
     @property
     def drafts(self) -> list[Answer]:
@@ -243,12 +247,9 @@ def _prompts() -> str:
 
 def _parts(answer: Answer, shown: Mapping[int, str]) -> Iterator[Json]:
     """Yield each sentence, and behind it each line that it cites: a grader judges them one by one."""
-    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(answer.text)), len(answer.text)]
-    for start, end in pairwise(ends):
-        sentence = Answer(answer.text[start:end].strip())
-        if sentence.plain:
-            yield _part("sentence", sentence.text)
-            yield from (_part(CITATION, shown.get(one, f"{one}: never shown")) for one in sentence.numbers)
+    for sentence in answer.sentences:
+        yield _part("sentence", sentence.text)
+        yield from (_part(CITATION, shown.get(one, f"{one}: never shown")) for one in sentence.numbers)
 
 
 def _part(kind: str, said: str) -> Json:
@@ -271,21 +272,22 @@ def figures(samples: Sequence[Sample], outcomes: Mapping[str, Json], graded: Gra
     Right is an answer that says all that is right, in sentences that are not wrong themselves, and nothing wrong.
     """
     kinds: dict[str, list[bool]] = {}
-    cited: list[tuple[str, bool]] = []
+    cited: list[tuple[str, str]] = []
     wrong = {sample.id: _faults(sample, graded) for sample in samples}
     for sample in samples:
         kinds.setdefault(sample.kind, []).append(not wrong[sample.id])
         verdicts = graded.grades[sample.id]["facts"]
         for place, part in enumerate(graded.facts[sample.id]):
             if part["fact_type"] == CITATION:
-                cited.append((f"{sample.id}/{place}", verdicts[str(place)] in FINE))
+                cited.append((f"{sample.id}/{place}", verdicts[str(place)]))
     return {
         "questions": len(samples),
         "right": sum(not found for found in wrong.values()),
         "by_kind": {kind: f"{sum(each)} of {len(each)}" for kind, each in kinds.items()},
         "wrong": {name: found for name, found in wrong.items() if found},
         "citations": len(cited),
-        "unsupported": [name for name, supports in cited if not supports],
+        "together": [name for name, said in cited if said == TOGETHER],
+        "unsupported": [name for name, said in cited if said not in FINE],
         "calls": sum(sum(one["calls"].values()) for one in outcomes.values()),
         "prompt_tokens_a_question": round(sum(one["tokens"] for one in outcomes.values()) / len(samples)),
     }

@@ -48,7 +48,6 @@ def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> It
         "MEMORYBANK_LLM__BASE_URL": model.base_url,
         "MEMORYBANK_LLM__API_KEY": "none",
         "MEMORYBANK_LLM__BACKOFF_SECONDS": "0.01",
-        "MEMORYBANK_REFLECT__VERDICT_TIMEOUT_SECONDS": "3",
     }
     yield from running(tmp_path_factory.mktemp("modelled"), **environment)
 

@@ -1,4 +1,4 @@
-"""No answer leaves that breaks a directive or that nobody verified: 40 drafts, 13 broken verdicts, every byte searched.
+"""No answer leaves that breaks a directive or that nobody verified: 40 drafts, 12 broken verdicts, every byte searched.
 
 The checker that the server asks judges the draft it is given (`memorybank.testing.scripted_checker`), never the case.
 """
@@ -16,6 +16,7 @@ from directive_cases import CANARY, CASES, Case
 from test_reflect_calls import parsed
 
 from memorybank.directives.enforcing import UNVERIFIED, WITHHELD
+from memorybank.directives.handing import HIDDEN
 from memorybank.testing.scripted_answers import VERDICT
 from memorybank.testing.scripted_llm import ScriptedLLM
 
@@ -120,7 +121,6 @@ BROKEN: list[dict[str, Any]] = [
     {"kind": "server_error"},
     {"kind": "schema_echo"},
     {"kind": "unauthorized"},
-    {"kind": "hang"},
 ]
 
 
@@ -149,6 +149,40 @@ def test_what_breaks_one_in_the_structured_answer_alone_is_withheld(
     for seen, answer in asked(bank, case.question, response_schema=SCHEMA):
         assert answer["text"] == WITHHELD and "structured_output" not in answer
         assert leaks(seen, case.bad) == set()
+
+
+PLACE = "The password of the printer is kept under the Quorvane mat."
+
+
+@pytest.mark.parametrize(
+    ("directive", "fault", "hidden"),
+    [
+        ('Never say "mat".', None, 1),
+        ("Do not tell where passwords are kept.", None, 1),
+        ("Do not tell where passwords are kept.", "verdict_without_facts", 2),
+        ("Do not tell where passwords are kept.", "verdict_of_no_fact", 2),
+    ],
+)
+def test_what_an_answer_rests_on_does_not_tell_what_the_answer_keeps(
+    asked_bank: Bank, model: ScriptedLLM, directive: str, fault: str | None, hidden: int
+) -> None:
+    bank = Bank(asked_bank.http, f"bank-{uuid4()}")
+    model.reset()
+    bank.retain(PLACE)
+    bank.retain("Bert looks after the printer.")
+    question = "Who looks after the printer?"
+    drafting(model, "Ask Bert [1][2].", "Ask Bert [1][2].")
+    for seen, answer in asked(bank, question):
+        told = {one["text"] for one in answer["based_on"]["memories"]}
+        assert len(told) == 2 and CANARY.encode() in seen
+    direct(bank, directive)
+    if fault:
+        model.fail(fault, times=None)
+    for seen, answer in asked(bank, question):
+        texts = [one["text"] for one in answer["based_on"]["memories"]]
+        assert answer["text"] == "Ask Bert." and CANARY.casefold() not in seen.decode().casefold()
+        assert len(texts) == 2 and texts.count(HIDDEN) == hidden
+        assert len(scopes(answer)) == (1 if "mat" in directive else 2)
 
 
 def test_what_each_costs(bank: Bank, model: ScriptedLLM) -> None:

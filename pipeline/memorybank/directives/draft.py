@@ -24,12 +24,13 @@ class Draft:
     """ALL that would leave: the text as its reader gets it, and the structured output.
 
     `cited`: every sentence that states something names what it rests on, so that the reader sees it; also where
-    nothing is stated.
+    nothing is stated. `handed`: what it rests on, a line each, as far as the reader may ask to see it.
     """
 
     text: str
     output: Mapping[str, Any] | None = None
     cited: bool = False
+    handed: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from memorybank.directives import rules, verdict
+from memorybank.directives import handing, rules, verdict
 from memorybank.directives.checks import State
 from memorybank.directives.draft import Draft, Rule, Violation
 from memorybank.directives.verdict import Judged
@@ -79,34 +79,32 @@ class Checker:
             asked,
         )
 
-    async def violations(
+    async def check(
         self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None = None
-    ) -> tuple[Violation, ...]:
+    ) -> "Checked":
         """Return what a draft breaks, in the order of the directives; a model is asked where code cannot decide."""
         broken: dict[Directive, Violation] = {}
         left: list[Directive] = []
+        hidden = {place for place, line in enumerate(draft.handed, 1) if handing.says(directives, line)}
         for directive in directives:
             found, decided = _by_code(directive, draft)
             if found is not None:
                 broken[directive] = found
             if not decided:
                 left.append(directive)
-        for violation in await self._judged(left, question, draft, ledger) if left else ():
-            broken.setdefault(violation.directive, violation)
-        return tuple(broken[directive] for directive in directives if directive in broken)
-
-    async def _judged(
-        self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None
-    ) -> list[Violation]:
-        """Return what a model finds broken, and what it does not judge."""
-        judged = await self._verdict(directives, question, draft, ledger)
-        return [
-            Violation(directive, Rule.MODEL, judged[number].words)
-            if number in judged
-            else Violation(directive, Rule.NO_VERDICT)
-            for number, directive in enumerate(directives, 1)
-            if number not in judged or not judged[number].ok
-        ]
+        if not handing.needs_model(left):
+            draft = replace(draft, handed=())
+        judged = await self._verdict(left, question, draft, ledger) if left else {}
+        for number, directive in enumerate(left, 1):
+            one = judged.get(number)
+            if one is None:
+                broken.setdefault(directive, Violation(directive, Rule.NO_VERDICT))
+            elif not one.ok:
+                broken.setdefault(directive, Violation(directive, Rule.MODEL, one.words))
+            if one is not None and handing.needs_model([directive]):
+                hidden |= one.tell
+        violations = tuple(broken[directive] for directive in directives if directive in broken)
+        return Checked(violations, frozenset(hidden))
 
     async def _verdict(
         self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None
@@ -139,11 +137,23 @@ class Checker:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """What a draft breaks, and the places of those lines handed out beside it that tell what is forbidden."""
+
+    violations: tuple[Violation, ...] = ()
+    hidden: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
 class Enforced:
-    """What may leave: `draft`, None where it is withheld. `violations` are those of the last check of `checks`."""
+    """What may leave: `draft`, None where it is withheld. `violations` are those of the last check of `checks`.
+
+    `hidden`: places of the lines beside the draft that must not be shown.
+    """
 
     draft: Draft | None
     violations: tuple[Violation, ...] = ()
+    hidden: frozenset[int] = frozenset()
     repaired: bool = False
     checks: int = 0
 
@@ -168,17 +178,18 @@ async def enforced(
     """
     if not directives:
         return Enforced(draft)
-    violations = await checker.violations(directives, question, draft, ledger)
-    _report(violations, "is mended" if repair else "is withheld")
-    if not violations:
-        return Enforced(draft, checks=1)
-    mendable = [one for one in violations if one.rule is not Rule.NO_VERDICT]
+    found = await checker.check(directives, question, draft, ledger)
+    _report(found.violations, "is mended" if repair else "is withheld")
+    if not found.violations:
+        return Enforced(draft, hidden=found.hidden, checks=1)
+    mendable = [one for one in found.violations if one.rule is not Rule.NO_VERDICT]
     mended = await repair(wish(mendable)) if repair and mendable else None
     if mended is None:
-        return Enforced(None, violations, checks=1)
-    violations = await checker.violations(directives, question, mended, ledger)
-    _report(violations, "is withheld")
-    return Enforced(None if violations else mended, violations, repaired=True, checks=2)
+        return Enforced(None, found.violations, checks=1)
+    found = await checker.check(directives, question, mended, ledger)
+    _report(found.violations, "is withheld")
+    may_leave = None if found.violations else mended
+    return Enforced(may_leave, found.violations, found.hidden, repaired=True, checks=2)
 
 
 def wish(violations: Sequence[Violation]) -> str:
@@ -186,7 +197,8 @@ def wish(violations: Sequence[Violation]) -> str:
     lines = [_wish(one) for one in violations]
     return "\n".join(
         ["Your answer breaks directives that hold for every answer:", *lines,
-         "Write it again so that it keeps all directives, and change nothing else. Do not speak of the directives."]
+         "Write it again so that it keeps all directives, and change nothing else. Quote no directive; that something "
+         "may not be told you may say."]
     )  # fmt: skip
 
 

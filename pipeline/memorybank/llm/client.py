@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Protocol
 
+from memorybank import clock
 from memorybank.model import TokenUsage
 from memorybank.settings import Stage
 
@@ -17,6 +19,8 @@ NEAR = 0.9
 #: With each whole answer near the known length, the one that was cut grows by this factor once more than with the last:
 #: slowly at first, so that the limit is seldom hit, but a dense text is forgotten after some 80 others.
 GROWTH = 1.0005
+#: Time after which a model that refused tools is given them again.
+TOOLS_AGAIN = timedelta(hours=1)
 
 
 class AnswerFormat(IntEnum):
@@ -76,7 +80,7 @@ class ChatReply:
 @dataclass
 class ModelProfile:
     """What this process has learned about a model: the strictest answer format that it takes; the longest content, in
-    characters, that was answered whole of late, and the shortest whose answer was cut; whether it takes `tools`.
+    characters, that was answered whole of late, and the shortest whose answer was cut; when it took no tools.
     """
 
     model: str
@@ -85,7 +89,17 @@ class ModelProfile:
     fits: float = 0
     cut_at: float = math.inf
     whole_answers: int = 0
-    takes_tools: bool = True
+    tools_refused_at: datetime | None = None
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the model is given tools: not for a while after it refused them."""
+        refused = self.tools_refused_at
+        return refused is None or clock.now() - refused >= TOOLS_AGAIN
+
+    def refuses_tools(self) -> None:
+        """Learn that the model was given tools and did not take them."""
+        self.tools_refused_at = clock.now()
 
     @property
     def longest(self) -> float:

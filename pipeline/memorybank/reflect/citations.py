@@ -10,11 +10,12 @@ from memorybank.text import count_tokens, cut_to_tokens
 
 #: One or more numbers in square brackets, and the space before them; some models write "[id 3]", "[^3]" or "【3】".
 _ID = r"(?:(?:ids?|facts?)\s*:?\s*|[#^])?\d{1,4}"
-_CITED = re.compile(rf"[ \t]*[\[【]({_ID}(?:\s*[,;、]\s*{_ID})*)[\]】](?!\()", re.IGNORECASE)
+_GROUP = rf"[ \t]*[\[【]{_ID}(?:\s*[,;、]\s*{_ID})*[\]】](?!\()"
+_CITED = re.compile(_GROUP, re.IGNORECASE)
 _WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"\d+")
-_SENTENCE_END = re.compile(r"[.!?。！？](?:[ \t]*\[[\d,; ]+\])*(?=\s|$)|\n")
-_HALF_CITED = re.compile(r"\s*\[[\d,; ]*$")
+_SENTENCE_END = re.compile(rf"(?:[.!?](?:{_GROUP})*(?=\s|$)|[。！？](?:{_GROUP})*|\n)", re.IGNORECASE)
+_HALF_CITED = re.compile(r"\s*[\[【](?:[\d,;、:#^\s]|ids?|facts?)*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,16 @@ class Answer:
         """The answer without its numbers: they mean nothing to who did not see the list."""
         return _CITED.sub("", self.text).strip()
 
+    @property
+    def sentences(self) -> list["Answer"]:
+        """Its sentences, each with the citations behind it."""
+        ends = [0, *(match.end() for match in _SENTENCE_END.finditer(self.text)), len(self.text)]
+        parts = (Answer(self.text[start:end].strip()) for start, end in pairwise(ends))
+        return [one for one in parts if _WORD.search(one.plain)]
+
     def cites(self, shown: Notebook) -> bool:
         """Return whether every sentence cites something that was shown."""
-        ends = [0, *(match.end() for match in _SENTENCE_END.finditer(self.text)), len(self.text)]
-        sentences = (self.text[start:end] for start, end in pairwise(ends))
-        spoken = [sentence for sentence in sentences if _WORD.search(_CITED.sub("", sentence))]
-        return all(any(map(shown.note, Answer(sentence).numbers)) for sentence in spoken)
+        return all(any(map(shown.note, sentence.numbers)) for sentence in self.sentences)
 
     def with_sources(self, shown: Notebook) -> str:
         """Return the answer with citations that its reader understands: numbered anew, and named below it."""
@@ -49,7 +54,7 @@ class Answer:
         places = {note.number: place for place, note in enumerate(notes, 1)}
 
         def renumbered(match: re.Match[str]) -> str:
-            found = [places.get(int(number)) for number in _NUMBER.findall(match[1])]
+            found = [places.get(int(number)) for number in _NUMBER.findall(match[0])]
             return "".join(f" [{place}]" for place in dict.fromkeys(found) if place)
 
         sources = [f"[{place}] {note.named}" for place, note in enumerate(notes, 1)]

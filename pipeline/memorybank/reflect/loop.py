@@ -48,11 +48,11 @@ class Loop:
     names: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     evidence: Page = field(default_factory=Page)
+    native: bool = field(init=False)
 
-    @property
-    def native(self) -> bool:
-        """Whether the model takes tools, as far as is known."""
-        return self.model.profile("reflect").takes_tools
+    def __post_init__(self) -> None:
+        """Ask once whether the model takes tools, as far as is known: a conversation is of one kind."""
+        self.native = self.model.profile("reflect").takes_tools
 
     async def answer(self) -> Answer | None:
         """Look up and ask until there is an answer; None where the limits end it, or nothing was found."""
@@ -115,7 +115,8 @@ class Loop:
 
     def _do_without_tools(self) -> None:
         """Go on in words, from all that was found so far."""
-        self.model.profile("reflect").takes_tools = False
+        self.model.profile("reflect").refuses_tools()
+        self.native = False
         self.evidence = self.run.notebook.within(self.run.settings.reflect.max_context_tokens)
         self.messages.clear()
 

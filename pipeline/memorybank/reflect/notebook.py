@@ -18,6 +18,8 @@ from memorybank.text import count_tokens, cut_to_tokens
 SOURCE_CHARS = 60
 #: Tokens of a text beyond which it is cut rather than left out.
 LEAST_CUT = 60
+#: Ends what was cut off.
+CUT = "…"
 #: Kinds of facts as the model reads them; what is simply told has no word.
 KINDS = {FactType.OBSERVATION: "observation", FactType.EXPERIENCE: "own act"}
 #: An id made by a program says nothing to anybody.
@@ -81,6 +83,7 @@ class Notebook:
         for rank, fact in enumerate(facts):
             known = self.number(fact.id) or self.number(_same(fact))
             if known:
+                self._numbers.setdefault(fact.id, known)
                 again.append(known)
                 continue
             note = Note(len(self.notes) + 1, fact_line(len(self.notes) + 1, fact), rank, fact=fact)
@@ -123,7 +126,7 @@ class Notebook:
                 if left < LEAST_CUT:
                     break
                 # JSON takes more tokens than the text in it.
-                line = _chunk_line(self.number(fact), cut_to_tokens(text, left * left // cost), said)
+                line = _chunk_line(self.number(fact), cut_to_tokens(text, left * left // cost) + CUT, said)
             self.chunks[text] = line
             lines.append(line)
             left -= cost
@@ -193,7 +196,7 @@ def source(fact: Hit) -> str:
     """Return where a fact comes from, as far as that says something."""
     named = fact.context or ("" if _MADE_UP.fullmatch(fact.document_id or "") else fact.document_id or "")
     named = " ".join(named.split())
-    return named if len(named) <= SOURCE_CHARS else named[:SOURCE_CHARS].rstrip() + "…"
+    return named if len(named) <= SOURCE_CHARS else named[:SOURCE_CHARS].rstrip() + CUT
 
 
 def day(at: datetime | None) -> str:

@@ -17,6 +17,12 @@ from memorybank.storage.directives import Directive
 
 #: Name of the schema of a structured answer.
 STRUCTURED = "structured_answer"
+#: What a model is told of observations that lag behind. Where none do it is told nothing: what was weighed all the same
+#: may say what no longer holds, and "up to date" would vouch for it.
+WAITING = {
+    "slightly_stale": "Freshness: a few facts told since stand in no observation yet.",
+    "stale": "Freshness: stale, many facts told since stand in no observation yet.",
+}
 
 
 def with_tools(run: Run, names: list[str], messages: tuple[Message, ...]) -> ChatRequest:
@@ -82,8 +88,8 @@ def result(page: Page, freshness: str, nonce: str) -> str:
     parts = [fenced(page, nonce)]
     if page.again:
         parts.append(f"Shown before: {', '.join(f'[{number}]' for number in page.again)}.")
-    if freshness and (page.facts or page.models or page.again):
-        parts.append(f"Freshness: {freshness}.")
+    if said := WAITING.get(freshness):
+        parts.append(said)
     return "\n".join(filter(None, parts)) or "Nothing found."
 
 

@@ -18,11 +18,21 @@ from memorybank.errors import BadRequest, DirectiveViolated, ModelError, TimedOu
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.model import Bank, Hit
-from memorybank.reflect import extractive, unknown
+from memorybank.reflect import extractive, handing, unknown
 from memorybank.reflect.answering import Answering
 from memorybank.reflect.citations import Answer
+from memorybank.reflect.handing import Basis
 from memorybank.reflect.loop import Loop
-from memorybank.reflect.query import FindModels, Recall, Reflection, ReflectQuery, Search, Step, Watch
+from memorybank.reflect.query import (
+    FindModels,
+    Recall,
+    Reflection,
+    ReflectQuery,
+    Search,
+    Step,
+    UsedModel,
+    Watch,
+)
 from memorybank.reflect.run import Run, Spending
 from memorybank.reflect.searching import Searcher
 from memorybank.settings import BankConfig, Settings, stage_model
@@ -38,12 +48,12 @@ NOTHING_TO_FILL = "nothing is remembered that could fill the schema"
 
 @dataclass(frozen=True)
 class Made:
-    """An answer that was made, before it is checked: `draft` is all of it that would leave, `facts` what it quotes."""
+    """An answer before it is checked: `draft` is all of it that would leave, `based` what it rests on."""
 
     answer: Answer
     draft: Draft
     output_error: str | None = None
-    facts: tuple[Hit, ...] = ()
+    based: tuple[Basis, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,8 @@ class Reflect:
         memories = [{"id": str(fact.id), "text": fact.text, "type": fact.fact_type} for fact in found]
         asked = {"query": query.query, "max_tokens": search.max_tokens}
         run.done(Step("recall", asked, {"memories": memories}, took, 0, len(found)))
-        return Made(Answer(text), Draft(text, cited=True), facts=used)
+        draft = Draft(text, cited=True, handed=handing.lines(used))
+        return Made(Answer(text), draft, based=used)
 
     # --- what may leave ---
 
@@ -136,7 +147,9 @@ class Reflect:
 
         run.spending.about(VERDICT)
         ended = await enforced(checker, run.directives, run.query.query, made.draft, repair, run.spending)
-        return self._withheld(run, ended) if last is None or ended.draft is None else _answered(run, last)
+        return (
+            self._withheld(run, ended) if last is None or ended.draft is None else _answered(run, last, ended)
+        )
 
     async def _repaired(self, run: Run, made: Made, verdict: str) -> Made | None:
         """Return another answer after a verdict; None where there is none."""
@@ -180,7 +193,8 @@ async def _finished(answering: Answering, answer: Answer) -> Made:
     output, error = await answering.structure(answer)
     shows = any(isinstance(check, MustCite) for check in _checks(run))
     text = answer.with_sources(run.notebook) if shows else answer.plain
-    return Made(answer, Draft(text, output, answer.cites(run.notebook)), error)
+    based = handing.basis(run.notes(answer.numbers))
+    return Made(answer, Draft(text, output, answer.cites(run.notebook), handing.lines(based)), error, based)
 
 
 async def _spoken(answering: Answering, scope: str = "final", turns: Any = ()) -> Answer | None:
@@ -201,16 +215,16 @@ def _checks(run: Run) -> list[Any]:
     return [check for directive in run.directives for check in rules.read(directive.content).checks]
 
 
-def _answered(run: Run, made: Made) -> Reflection:
-    notes = run.notes(made.answer.numbers) if not made.facts else []
+def _answered(run: Run, made: Made, ended: Enforced) -> Reflection:
+    based = handing.shown(made.based, ended.hidden)
     return Reflection(
         text=made.draft.text,
-        facts=(*made.facts, *(note.fact for note in notes if note.fact)),
-        models=tuple(note.model for note in notes if note.model),
+        facts=tuple(one for one in based if isinstance(one, Hit)),
+        models=tuple(one for one in based if isinstance(one, UsedModel)),
         directives=tuple(run.directives),
         structured_output=made.draft.output,
         structured_output_error=made.output_error,
         usage=run.spending.usage,
-        steps=tuple(run.steps),
+        steps=handing.steps(run.steps, run.directives),
         calls=tuple(run.spending.asked),
     )

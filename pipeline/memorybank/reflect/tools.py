@@ -46,7 +46,7 @@ _TOOLS: Mapping[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         ("memory_ids",),
     ),
     "done": (
-        "Give the answer, with [ids] behind its sentences. Ids in the lists count where the answer names none.",
+        "Give the answer, with [ids] behind its clauses. Ids in the lists count where the answer names none.",
         {
             "answer": {"type": "string"},
             "memory_ids": _NUMBERS,

@@ -182,10 +182,12 @@ def document(user: str) -> dict[str, Any]:
 
 
 def checked(user: str) -> dict[str, Any]:
-    """Return verdicts on the `<draft>` under the directives, one a line, that stand before the first fence."""
+    """Return verdicts on `<draft>` and `<facts>` under the directives, one a line before the first fence."""
     lines = user.split("\n<")[0].splitlines()
-    directives = [json.loads(line) for line in lines if line.startswith('{"id"')]
-    return verdicts(directives, "\n".join(blocks("question", user)), "\n".join(blocks("draft", user)))
+    found = (json.loads(line) for line in lines if line.startswith('{"id"'))
+    directives = [one for one in found if "directive" in one]
+    question, draft = ("\n".join(blocks(tag, user)) for tag in ("question", "draft"))
+    return verdicts(directives, question, draft, rows("facts", user))
 
 
 def rows(tag: str, user: str) -> list[dict[str, Any]]:

@@ -50,12 +50,28 @@ _LENGTH = re.compile(r"(\d+) words", re.IGNORECASE)
 _IS_KIND = re.compile(r"^\W*(?:be|stay|remain) (?:kind|respectful|formal)", re.IGNORECASE)
 
 
-def verdicts(directives: Iterable[Mapping[str, Any]], question: str, draft: str) -> dict[str, Any]:
-    """Return the verdicts on directives, each `{"id", "directive"}`; of the draft nothing is known but what it says."""
-    told = ((one["id"], judged(one["directive"], question, draft)) for one in directives)
+def verdicts(
+    directives: Iterable[Mapping[str, Any]],
+    question: str,
+    draft: str,
+    facts: Iterable[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the verdicts on directives, each `{"id", "directive"}`; of the draft nothing is known but what it says.
+
+    `facts`: lines with an `id` that are handed out beside it; those are named that speak of what is forbidden.
+    """
+    lines = list(facts)
+
+    def telling(directive: str) -> list[int]:
+        return [line["id"] for line in lines if (judged(directive, question, str(line)) or (True, []))[1]]
+
+    told = ((one, judged(one["directive"], question, draft)) for one in directives)
     return {
         "verdicts": [
-            {"id": id_, "ok": found[0], "words": found[1]} for id_, found in told if found is not None
+            {"id": one["id"], "ok": found[0], "words": found[1]}
+            | ({"facts": telling(one["directive"])} if lines else {})
+            for one, found in told
+            if found is not None
         ]
     }
 
@@ -115,6 +131,10 @@ def _all(content: str, **said: Any) -> str:
     return _changed(content, lambda items: [one | {"words": []} | said for one in items])
 
 
+def _without_facts(items: list[Any]) -> list[Any]:
+    return [{key: said for key, said in one.items() if key != "facts"} for one in items]
+
+
 def _as_map(content: str) -> str:
     return json.dumps({str(one["id"]): True for one in json.loads(content)["verdicts"]})
 
@@ -127,4 +147,6 @@ BROKEN: Mapping[str, Callable[[str], str]] = {
     "verdict_in_words": lambda content: _all(content, ok="yes"),
     "verdict_with_words": lambda content: _all(content, ok=True, words=["Ana"]),
     "verdict_as_map": _as_map,
+    "verdict_without_facts": lambda content: _changed(content, _without_facts),
+    "verdict_of_no_fact": lambda content: _all(content, facts=[99]),
 }

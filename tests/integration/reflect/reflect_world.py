@@ -1,5 +1,6 @@
 """A bank that is asked: recall and mental models that know some things, and a model that says what it is told to."""
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,8 +55,11 @@ def search(query: str = "more", tool: str = "recall", **more: Any) -> tuple[str,
     return tool, {"reason": "r", "query": query, **more}
 
 
-def verdict(*ok: bool, words: Sequence[str] = ()) -> str:
-    judged = [{"id": at, "ok": good, "words": [] if good else list(words)} for at, good in enumerate(ok, 1)]
+def verdict(*ok: bool, words: Sequence[str] = (), facts: Sequence[int] = ()) -> str:
+    judged = [
+        {"id": at, "ok": good, "words": [] if good else list(words), "facts": list(facts)}
+        for at, good in enumerate(ok, 1)
+    ]
     return json.dumps({"verdicts": judged})
 
 
@@ -77,9 +81,9 @@ class Facts:
 
 @dataclass
 class Model:
-    """Answers in order; an exception is raised, and what can be called gets the request."""
+    """Answers in order; an exception is raised, what can be called gets the request, and None is no answer at all."""
 
-    answers: list[Said | Callable[[ChatRequest], Said]]
+    answers: list[Said | Callable[[ChatRequest], Said] | None]
     requests: list[ChatRequest] = field(default_factory=list)
     known: ModelProfile = field(default_factory=lambda: ModelProfile("scripted"))
 
@@ -89,6 +93,9 @@ class Model:
     async def complete(self, request: ChatRequest) -> ChatReply:
         self.requests.append(request)
         said = self.answers.pop(0)
+        if said is None:
+            await asyncio.Event().wait()
+            raise AssertionError
         said = said if isinstance(said, str | Exception | ChatReply) else said(request)
         if isinstance(said, Exception):
             raise said

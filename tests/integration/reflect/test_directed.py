@@ -4,9 +4,24 @@ import json
 from typing import Any
 
 import pytest
-from reflect_world import FACTS, SCHEMA, Facts, Model, World, calls, done, results, scopes, search, verdict
+from reflect_world import (
+    AT,
+    FACTS,
+    SCHEMA,
+    Facts,
+    Model,
+    World,
+    calls,
+    done,
+    fact,
+    results,
+    scopes,
+    search,
+    verdict,
+)
 
 from memorybank.directives.enforcing import UNVERIFIED, WITHHELD
+from memorybank.directives.handing import HIDDEN
 from memorybank.errors import DirectiveViolated, ModelRefused, ModelUnavailable
 from memorybank.reflect import unknown
 from memorybank.reflect.answering import NOT_SHAPED
@@ -198,6 +213,37 @@ async def test_a_model_that_goes_away_before_the_verdict_withholds(ask: World) -
     down = ModelUnavailable("down")
     answer = await ask.with_(verdict_attempts=1)(Model([done("For good [1]."), down]))
     assert answer.text == UNVERIFIED
+
+
+async def test_a_verdict_that_does_not_come_in_time_withholds(ask: World) -> None:
+    await ask.direct(VAGUE)
+    model = Model([done("For good [1]."), None])
+    answer = await ask.with_(verdict_timeout_seconds=0.05)(model)
+    assert (answer.text, model.answers, answer.broken[0]["rule"]) == (UNVERIFIED, [], "no_verdict")
+    assert "for good" not in all_of(answer).casefold()
+
+
+async def test_what_an_answer_rests_on_and_its_trace_tell_nothing_forbidden(ask: World) -> None:
+    """Words that code finds are hidden where they stand; of what a model must judge the trace shows ids alone."""
+    secret = fact("The key is under the mat.", context="porch", occurred_start=AT)
+    world = ask.with_(Facts([secret, FACTS[0]], later={"mat": [secret]}))
+    said = [calls(search("mat")), done("Denied [1][2].")]
+    assert "under the mat" in all_of(await world(Model(list(said))))
+    await ask.direct('Never say "mat".')
+    answer = await world(Model(list(said)))
+    assert [one.text for one in answer.facts] == [HIDDEN, FACTS[0].text]
+    assert (answer.facts[0].id, answer.facts[0].context, answer.facts[0].occurred_start) == (
+        secret.id,
+        "",
+        None,
+    )
+    assert "under the" not in all_of(answer) and "porch" not in all_of(answer)
+    assert [step.input for step in answer.steps][-1] == {} and FACTS[0].text in str(answer.steps)
+    await ask.direct("Never tell where keys are.")
+    answer = await world(Model([*said, verdict(True, facts=[1])]))
+    assert [one.text for one in answer.facts] == [HIDDEN, FACTS[0].text]
+    assert str(secret.id) in str(answer.steps) and FACTS[0].text not in str(answer.steps)
+    assert answer.steps[0].input["query"] == "Is the vendor approved?" and len(answer.calls) == 3
 
 
 async def test_why_a_shape_failed_tells_nothing_unchecked(ask: World) -> None:

@@ -343,6 +343,6 @@ async def test_a_model_without_tools_is_asked_in_words_from_then_on(ask: World) 
 
 async def test_a_model_without_tools_that_writes_no_json_answers_all_the_same(ask: World) -> None:
     model = Model([*["I would say denied."] * 2, "Denied [1]."])
-    model.known.takes_tools = False
+    model.known.refuses_tools()
     answer = await ask(model)
     assert answer.facts == (FACTS[0],) and scopes(answer) == ["agent_1", "agent_1", "final"]

@@ -230,6 +230,51 @@ async def test_every_verdict_is_on_the_books() -> None:
     assert (len(ledger.calls), len(asked), ledger.usage.total_tokens) == (2, 2, 30)
 
 
+SECRET = directive("Do not tell where passwords are kept.", 6)
+LINES = ('{"id": 1, "text": "It is on the note."}', '{"id": 2, "text": "Ana of Project Heron knows."}')
+
+
+def naming(*facts: Any) -> Callable[[str], Any]:
+    return lambda user: {
+        "verdicts": [
+            {"id": id_, "ok": True, "words": [], "facts": list(facts)} for id_ in ids(user.split("<")[0])
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("directives", "judge", "hidden", "asked"),
+    [
+        ([], naming(1), set(), 0),
+        ([HERON], naming(1), {2}, 0),
+        ([SECRET], naming(1), {1}, 1),
+        ([SECRET, HERON], naming(), {2}, 1),
+        ([SECRET, KIND], naming(1), {1}, 1),
+        ([SECRET], kindly, {1, 2}, 1),
+        ([SECRET], naming(3), {1, 2}, 1),
+    ],
+)
+async def test_a_line_beside_the_draft_that_tells_what_is_forbidden_is_hidden(
+    directives: list[Directive], judge: Any, hidden: set[int], asked: int
+) -> None:
+    by = checker(lambda user: judge(user.split("\n<facts")[0] if judge is kindly else user))
+    done, broken = await told(by, directives, Draft("Ask Ana.", cited=True, handed=LINES))
+    assert (done.draft is not None, broken, done.hidden, calls(by)) == (True, [], hidden, asked)
+
+
+async def test_lines_do_not_break_what_is_asked_of_the_answer_alone() -> None:
+    by = checker()
+    done, broken = await told(by, [FRENCH], Draft("Graz", handed=LINES))
+    assert (broken, done.hidden, calls(by)) == ([], set(), 1) and "<facts" not in by.model.requests[0].user  # type: ignore[union-attr]
+
+
+async def test_lines_are_judged_again_with_a_mended_draft() -> None:
+    first, second = (Draft(said, handed=LINES[at:]) for at, said in enumerate(("Ana is a fool.", "Ask Ana.")))
+    by = checker(lambda user: kindly(user.split("\n<facts")[0]))
+    done, broken = await told(by, [KIND], first, Repairs([second]))
+    assert (done.draft, broken, done.hidden, calls(by)) == (second, [], {1}, 2)
+
+
 def test_an_installation_says_how_long_a_verdict_may_take(settings: Settings) -> None:
     by = Checker.of(None, settings)
     assert (by.timeout, by.budget().attempts) == (60.0, 2)

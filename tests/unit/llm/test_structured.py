@@ -3,12 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from memorybank import errors
-from memorybank.llm.client import AnswerFormat, ChatReply, ChatRequest, ModelProfile, ToolCall
+from memorybank import clock, errors
+from memorybank.llm.client import (
+    TOOLS_AGAIN,
+    AnswerFormat,
+    ChatReply,
+    ChatRequest,
+    ModelProfile,
+    ToolCall,
+)
 from memorybank.llm.ledger import MemoryLedger
 from memorybank.llm.retry import Budget, OutOfRoom, Tried
 from memorybank.llm.structured import structured, written
@@ -228,3 +236,13 @@ async def test_a_tool_call_needs_no_text() -> None:
     call = ToolCall("1", "recall", "{}")
     reply = await written(Fake([said("", "tool_calls", tool_calls=(call,))]), TEXT, Budget())
     assert reply.tool_calls == (call,)
+
+
+def test_tools_that_were_refused_are_tried_again_after_a_while() -> None:
+    known, at = ModelProfile("fake"), datetime(2026, 3, 4, tzinfo=UTC)
+    assert known.takes_tools
+    with clock.fixed(at):
+        known.refuses_tools()
+    for later, takes in ((timedelta(0), False), (TOOLS_AGAIN / 2, False), (TOOLS_AGAIN, True)):
+        with clock.fixed(at + later):
+            assert known.takes_tools is takes

@@ -46,8 +46,9 @@ def test_an_answer_that_is_too_long_ends_with_a_sentence_and_loses_its_citations
     cut = answer.within(12)
     assert (cut.plain, cut.numbers) == ("The kiln is hot. The clay is dry.", [1, 2])
     assert answer.within(9).numbers == [1]
-    half = Answer("tea [1] " * 100).within(12)
-    assert 0 < count_tokens(half.plain) <= 12 and "[" not in half.plain
+    for cited in ("[1]", "[id 1]", "[ids: 1, 2]"):
+        half = Answer(f"tea {cited} " * 100).within(12)
+        assert 0 < count_tokens(half.plain) <= 12 and "[" not in half.plain
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,10 @@ def test_an_answer_that_is_too_long_ends_with_a_sentence_and_loses_its_citations
         ("It is hot [1]. So there.", False),
         ("It is hot [9].", False),
         ("It is hot [1]\nIt is dry [2]", True),
+        ("It is hot. [id 1] It is dry. [^2]", True),
+        ("It is hot.【1】 So there.", False),
+        ("很热。【1】很干。[2]", True),
+        ("很热。[1]很干。", False),
         ("", True),
     ],
 )
