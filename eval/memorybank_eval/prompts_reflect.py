@@ -227,6 +227,7 @@ async def answered(ground: Ground, sample: Sample, model: LanguageModel) -> Json
         "calls": dict(Counter(call.scope for call in found.calls)),
         "steps": [f"{step.tool} {step.input.get('query', '')}" for step in found.steps if step.iteration],
         "broken": [one["rule"] for one in found.broken],
+        "handed": [fact.text for fact in found.facts] if found.directives else [],
         "tokens": found.usage.input_tokens,
         "error": error,
     }
@@ -263,7 +264,9 @@ def _part(kind: str, said: str) -> Json:
 
 def notes(outcome: Json) -> list[str]:
     """Return what a grader sees of a question beside its answer."""
-    return [*(f"{name}: {outcome[name]}" for name in ("calls", "steps", "broken", "tokens", "error"))]
+    return [
+        *(f"{name}: {outcome[name]}" for name in ("calls", "steps", "broken", "handed", "tokens", "error"))
+    ]
 
 
 def figures(samples: Sequence[Sample], outcomes: Mapping[str, Json], graded: Graded) -> Json:

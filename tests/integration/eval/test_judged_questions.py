@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memorybank.directives.handing import HIDDEN
 from memorybank.errors import ModelRefused
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile, ToolCall
 from memorybank.model import TokenUsage
@@ -22,14 +23,19 @@ from memorybank_eval.grading import Graded, Json
 from memorybank_eval.offline import OWN_PATH
 
 OWN = Path(judged.__file__).resolve().parents[1] / "datasets" / "reflect" / "own.toml"
+SECOND = OWN.with_name("second.toml")
 SAMPLES = {sample.id: sample for sample in judged.read(OWN)}
 
 
 @dataclass
 class Reader:
-    """Calls `done` with an answer made of the lines that were shown, and calls every directive kept."""
+    """Calls `done` with an answer made of the lines that were shown, and calls every directive kept.
+
+    `tells`: places of the lines handed out that it says tell what is forbidden.
+    """
 
     answer: Callable[[dict[str, int]], str]
+    tells: list[int] = field(default_factory=list)
     known: ModelProfile = field(default_factory=lambda: ModelProfile("reader"))
 
     def profile(self, stage: Stage) -> ModelProfile:
@@ -37,8 +43,8 @@ class Reader:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         if request.schema:
-            kept = '{"verdicts": [{"id": 1, "ok": true, "words": []}]}'
-            return ChatReply(kept, "", "stop", TokenUsage(9), "reader")
+            kept = {"verdicts": [{"id": 1, "ok": True, "words": [], "facts": self.tells}]}
+            return ChatReply(json.dumps(kept), "", "stop", TokenUsage(9), "reader")
         turns = "\n".join(str(turn.get("content")) for turn in request.messages)
         rows = (json.loads(line) for line in turns.splitlines() if line.startswith('{"id"'))
         said = self.answer({row["text"]: row["id"] for row in rows})
@@ -106,6 +112,25 @@ def test_the_set_is_as_it_says() -> None:
     assert all(sample.expected.lasting and sample.expected.must_not for sample in SAMPLES.values())
 
 
+def test_half_of_the_second_set_is_new() -> None:
+    second = judged.read(SECOND)
+    fresh = [sample for sample in second if sample.id not in SAMPLES]
+    assert (len(second), len(fresh)) == (15, 8)
+    assert {sample.question for sample in fresh}.isdisjoint(sample.question for sample in SAMPLES.values())
+    assert {sample.kind for sample in fresh} == {sample.kind for sample in SAMPLES.values()}
+    assert all(sample.expected.lasting and sample.expected.must_not for sample in second)
+
+
+async def test_the_second_set_can_be_asked(database: Database, settings: Settings) -> None:
+    """Its bank is laid with all that it tells; what a directive keeps back is not handed out."""
+    [sample] = [one for one in judged.read(SECOND) if one.id == "d4-names"]
+    reader = Reader(lambda shown: f"They want 1,500 a minute [{about(shown, 'Yildirim')}].", tells=[1])
+    ground = await judged.laid(database, settings, HashingEmbedder(64), [sample])
+    outcome = await judged.answered(ground, sample, reader)
+    assert "Yildirim" in places(outcome["facts"])[1][1] and outcome["handed"] == [HIDDEN]
+    assert f"handed: {[HIDDEN]}" in judged.notes(outcome)
+
+
 def part(kind: str, text: str) -> Json:
     return {"text": text, "fact_type": kind}
 
@@ -114,6 +139,7 @@ def part(kind: str, text: str) -> Json:
     ("statement", "sentence", "citation", "right", "unsupported"),
     [
         (0, "ok", "ok", 1, []),
+        (0, "ok", "may", 1, []),
         (0, "ok", "invented", 1, ["u1-limit/1"]),
         (None, "ok", "ok", 0, []),
         (0, "invented", "ok", 0, []),
@@ -128,6 +154,7 @@ def test_grades_become_figures(
     outcomes = {sample.id: {"calls": {"agent_1": 1}, "tokens": 4000}}
     figures = judged.figures([sample], outcomes, Graded([sample.expected], facts, grades))
     assert (figures["right"], figures["unsupported"]) == (right, unsupported)
+    assert figures["together"] == (["u1-limit/1"] if citation == "may" else [])
     assert figures["by_kind"] == {"update": f"{right} of 1"} and figures["prompt_tokens_a_question"] == 4000
     assert f"{right} of 1" in judged.table({"own": figures})
     assert grading.sheet([sample.expected], {sample.id: []})
