@@ -22,7 +22,7 @@ from memorybank.llm.passages import passage_vectors
 from memorybank.model import Bank, EntityInput, Fact, RetainItem
 from memorybank.retain.curating import Curate
 from memorybank.retain.editing import Edit
-from memorybank.retain.guards import statement as same_statement
+from memorybank.retain.facts import statement as same_statement
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.screening import Screen, Violation
 from memorybank.retain.writing import semantic_links

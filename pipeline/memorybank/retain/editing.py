@@ -14,7 +14,7 @@ from memorybank.errors import BadRequest, Blocked, InvalidInput, WrongState
 from memorybank.indexing import text_hash
 from memorybank.llm.extractive import names
 from memorybank.model import EntityInput, Fact, FactType, RetainItem, Source, UnitStatus
-from memorybank.retain.guards import statement
+from memorybank.retain.facts import statement
 from memorybank.retain.intake import MAX_CONTEXT_CHARS, given_entities
 from memorybank.retain.screening import Screen, Violation
 from memorybank.storage.curation import Stored

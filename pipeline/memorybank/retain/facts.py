@@ -10,11 +10,11 @@ from memorybank import text
 from memorybank.model import EntityInput, Fact, FactType
 from memorybank.retain import labels
 from memorybank.retain.dates import Evidence
-from memorybank.retain.guards import statement
 from memorybank.retain.placing import placed
 from memorybank.retain.schema import Answer, Draft
 from memorybank.settings.labels import LabelGroup
 from memorybank.text import guards
+from memorybank.text.guards import same_key
 
 #: Facts of one chunk at most: so many addresses a chunk has, less one.
 MAX_FACTS = 1_000
@@ -46,6 +46,14 @@ class Built:
 
     parts: tuple[Part, ...]
     unclear: frozenset[int] = frozenset()
+
+
+def statement(fact: Fact) -> str:
+    """Return what is equal for facts that say the same of the same time and place. Audience and tags are not in it."""
+    start, end = fact.occurred_start, fact.occurred_end or fact.occurred_start
+    period = [at.isoformat() if at else "" for at in (start, end)]
+    place = same_key(fact.place_name or "")
+    return "\n".join([str(fact.fact_type), *period, place, same_key(fact.text)])
 
 
 def build(answer: Answer, sources: Sequence[Source]) -> Built:

@@ -263,10 +263,7 @@ def _documents(items: Sequence[RetainItem]) -> list[DocumentPart]:
     grouped: dict[str, list[RetainItem]] = {}
     for item in items:
         grouped.setdefault(item.document_id or shared, []).append(item)
-    return [
-        DocumentPart(document, tuple(part), _mode(part), generated=document == shared)
-        for document, part in grouped.items()
-    ]
+    return [DocumentPart(document, tuple(part), _mode(part)) for document, part in grouped.items()]
 
 
 def _mode(items: Sequence[RetainItem]) -> str:

@@ -18,7 +18,7 @@ from memorybank.operations import ERROR_SAMPLE, Outcome
 from memorybank.retain import sharing, writing
 from memorybank.retain.payload import Staged
 from memorybank.retain.work import LOST, ChunkWork, Extraction, Extractor
-from memorybank.retain.writing import Done, Group, Written
+from memorybank.retain.writing import Done, Group
 from memorybank.rounds import Round
 from memorybank.settings import BankConfig, Settings
 from memorybank.storage import chunks, consolidations, llm_calls, models, retains
@@ -30,8 +30,6 @@ from memorybank.storage.queries import Connection
 #: Calls of an operation that may be under way, from asking to storing, for each that may be with the model: so many
 #: more are asked while others are stored. What is not stored yet is lost in a crash, and holds up a cancel and an end.
 UNDER_WAY = 2
-#: Dropped facts are counted in the progress under this prefix.
-DROPPED = "dropped_"
 #: Reasons to drop a fact that are losses; a piece of a chunk that was lost has the code of its error.
 LOSSES, MODEL_CODES = frozenset(("malformed", "too_many")), "model_"
 #: The reason of entries that state nothing: so a model may say that there is nothing to keep.
@@ -169,19 +167,16 @@ class Job:
         counts = Counter(self.counts)
         async with self.round.writing() as connection:
             if group.done:
-                written = await writing.write(
-                    connection,
-                    self.round.claim,
-                    group,
-                    keep_text=keep_text,
-                    replaces=self.staged.replaced > 0,
+                replaces = self.staged.replaced > 0
+                claim = self.round.claim
+                counts.update(
+                    await writing.write(connection, claim, group, keep_text=keep_text, replaces=replaces)
                 )
-                counts.update(_counted(written))
             operation = self.round.claim.lease.operation_id
             await chunks.note(connection, operation, in_part)
             reasons = {chunk: one.why for chunk, one in lost.items()}
             for chunk in await chunks.fail(connection, operation, reasons, keep_text=keep_text):
-                counts.update({"chunks_failed": 1, **_dropped(lost[chunk].dropped)})
+                counts.update({"chunks_failed": 1, **writing.lost(lost[chunk].dropped)})
             processed = counts["chunks_extracted"] + counts["chunks_failed"]
             await self.round.report(connection, "extraction", processed, self.staged.chunks, **counts)
             if processed >= self.staged.chunks:
@@ -241,9 +236,9 @@ class Job:
                 connection, claim.lease.operation_id, Viewer((claim.audience_id,))
             )
         dropped = {
-            name.removeprefix(DROPPED): count
+            name.removeprefix(writing.DROPPED): count
             for name, count in self.counts.items()
-            if name.startswith(DROPPED)
+            if name.startswith(writing.DROPPED)
         }
         return {
             "unit_ids_count": kept,
@@ -280,17 +275,3 @@ def losses(dropped: Mapping[str, int]) -> str:
         if reason in LOSSES or reason.startswith(MODEL_CODES)
     }
     return ", ".join(f"{count} {reason}" for reason, count in sorted(lost.items()))
-
-
-def _counted(written: Written) -> dict[str, int]:
-    return {
-        "chunks_extracted": written.chunks,
-        "facts": written.facts,
-        "mentions": written.mentions,
-        "links": written.links,
-        **_dropped(written.dropped),
-    }
-
-
-def _dropped(dropped: Mapping[str, int]) -> dict[str, int]:
-    return {f"{DROPPED}{reason}": count for reason, count in dropped.items()}

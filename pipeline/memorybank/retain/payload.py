@@ -19,12 +19,11 @@ REPLACE, APPEND, REPROCESS = "replace", "append", "reprocess"
 
 @dataclass(frozen=True)
 class DocumentPart:
-    """The items of one document, in order; `generated`: its id was made here, nobody else can know it."""
+    """The items of one document, in order."""
 
     id: str
     items: tuple[RetainItem, ...]
     update_mode: str = REPLACE
-    generated: bool = False
 
 
 @dataclass(frozen=True)

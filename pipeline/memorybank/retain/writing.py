@@ -5,7 +5,7 @@ chunks are done. So each effect happens exactly once. A fact that is stored alre
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,8 +17,8 @@ from memorybank.ids import new_id
 from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.model import EntityInput, Fact
 from memorybank.operations import Claim
-from memorybank.retain import guards
 from memorybank.retain import links as neighbours
+from memorybank.retain.facts import statement
 from memorybank.retain.intake import MAX_LABELS
 from memorybank.retain.naming import Named, write_names
 from memorybank.retain.rereading import reread
@@ -35,6 +35,8 @@ CHUNK_STEP, FACT_STEP = timedelta(milliseconds=10), timedelta(microseconds=10)
 NOTHING_CURATED: Mapping[int, Curated] = {}
 #: The reason under which label tags are counted that a fact had no room for: its labels stay, and the fact.
 TAGS_OVER = "too_many_tags"
+#: Dropped facts are counted in the progress under this prefix.
+DROPPED = "dropped_"
 
 
 @dataclass(frozen=True)
@@ -71,18 +73,6 @@ class Sorted:
     group: Group
     is_new: np.ndarray
     mentions: Sequence[Mention]
-
-
-@dataclass(frozen=True)
-class Written:
-    """What a transaction stored: new facts, and mentions of known ones."""
-
-    chunks: int = 0
-    facts: int = 0
-    mentions: int = 0
-    entities: int = 0
-    links: int = 0
-    dropped: dict[str, int] = field(default_factory=dict)
 
 
 def prepared(chunk: Pending, extraction: Extraction, free_form: bool) -> Done:
@@ -125,7 +115,7 @@ def _unit(chunk: Pending, fact: Fact, index: int) -> NewUnit:
         fact_type=str(fact.fact_type),
         text=fact.text,
         text_hash=text_hash(fact.text),
-        statement=text_hash(guards.statement(fact)),
+        statement=text_hash(statement(fact)),
         terms=index_terms(fact.text),
         form=form_of(fact.text, said_at),
         place_name=fact.place_name,
@@ -146,8 +136,10 @@ def _later(at: datetime | None, step: timedelta) -> datetime | None:
 
 async def write(
     connection: Connection, claim: Claim, group: Group, *, keep_text: bool, replaces: bool = False
-) -> Written:
-    """Store a group; inside `Round.writing()`. Chunks that are gone, or were done before, leave nothing.
+) -> Counter[str]:
+    """Store a group and count what was stored; inside `Round.writing()`.
+
+    Chunks that are gone, or were done before, leave nothing.
 
     Facts take from their chunks what holds now: a document may have got other tags while it was read. `replaces`: there
     are chunks that go when these are there. What people have made of the facts of those stands.
@@ -165,17 +157,24 @@ async def write(
     now = clock.now()
     await units.add(connection, bank, audience, facts, now)
     await mentions.add(connection, bank, audience, told.mentions)
-    named = await write_names(connection, bank, audience, [_named(one) for one in new.done], now)
+    await write_names(connection, bank, audience, [_named(one) for one in new.done], now)
     ends = [(fact.id, fact.fact_type) for fact in facts]
     near = await semantic_links(connection, bank, audience, new.model, ends, new.vectors)
     await units.add_vectors(connection, bank, audience, new.model, facts, new.vectors)
     linked = await links.add(connection, bank, [*near, *_causes(new.done)])
-    dropped: Counter[str] = Counter()
+    counts = Counter(
+        chunks_extracted=len(new.done), facts=len(facts), mentions=len(told.mentions), links=linked
+    )
     for done in new.done:
-        dropped.update(done.extraction.dropped)
+        counts.update(lost(done.extraction.dropped))
     said = Counter(one.chunk.document for one in new.done for _ in {fact.id for fact in one.facts})
     await history.count(connection, claim.lease.operation_id, "added", said)
-    return Written(len(new.done), len(facts), len(told.mentions), named, linked, dict(dropped))
+    return counts
+
+
+def lost(dropped: Mapping[str, int]) -> dict[str, int]:
+    """Return counts by reason under their names in the progress."""
+    return {f"{DROPPED}{reason}": count for reason, count in dropped.items()}
 
 
 def told_apart(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorybank.model import Fact, FactType
-from memorybank.retain.guards import statement
+from memorybank.retain.facts import statement
 from memorybank.text.guards import same_key
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
