@@ -15,10 +15,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from memorybank.errors import DatabaseUnavailable
 from memorybank.storage.embedded_state import read_postmaster, serves, share_with_owner
@@ -29,57 +30,12 @@ NOBODY = 65534
 LOG_BYTES = 10_000_000
 #: Lines of the log or of a program's output that go into an error.
 TAIL_LINES = 6
-#: Local collation rules would tie the indexes to the machine's C library; the built-in ones belong to
-#: PostgreSQL.
-INITDB = (
-    *(
-        "--username=postgres",
-        "--encoding=UTF8",
-        "--locale=C",
-        "--locale-provider=builtin",
-        "--builtin-locale=C.UTF-8",
-    ),
-    *("--data-checksums", "--auth=reject", "--no-instructions"),
-)
-#: The only way in: the owner's password, over loopback. The superuser has no password and cannot log in at
-#: all.
-ACCESS = "host all memorybank 127.0.0.1/32 scram-sha-256\n"
-SETTINGS = {
-    "listen_addresses": "127.0.0.1",
-    # A socket's path may have 107 bytes, and a home can be deeper; so there is none.
-    "unix_socket_directories": "",
-    "max_connections": "100",
-    "shared_buffers": "128MB",
-    # Compiling a query costs more than it saves on queries of milliseconds.
-    "jit": "off",
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-    "log_checkpoints": "off",
-    # Statements in the log would hold what people told their agents.
-    "log_min_error_statement": "panic",
-    "log_parameter_max_length_on_error": "0",
-    "log_error_verbosity": "terse",
-}
-#: For the superuser's statements: the first error ends the program with an exit code.
-SINGLE = (
-    "--single",
-    "-c",
-    "exit_on_error=on",
-    "-c",
-    "log_min_messages=error",
-    "-c",
-    "log_min_error_statement=panic",
-)
-
 _HERE = Path(__file__).parent
+_TABLE: dict[str, Any] = tomllib.loads((_HERE / "cluster.toml").read_text(encoding="utf-8"))
 
 
-@dataclass(frozen=True)
-class Account:
-    """The user as whom PostgreSQL runs."""
-
-    uid: int
-    gid: int
+#: Uid and gid of the user as whom PostgreSQL runs.
+Account = tuple[int, int]
 
 
 class Cluster:
@@ -125,8 +81,8 @@ class Cluster:
         account = self.account()
         fresh = Path(tempfile.mkdtemp(prefix="postgres-new-", dir=self.home))
         try:
-            os.chown(fresh, account.uid, account.gid)
-            self._run(lock, fresh, "initdb", ["-D", str(fresh), *INITDB])
+            os.chown(fresh, *account)
+            self._run(lock, fresh, "initdb", ["-D", str(fresh), *_TABLE["initdb"].split()])
             self._write_access(fresh, account)
             self._as_superuser(
                 lock, fresh, _statements("cluster.sql") + _statements("cluster_password.sql"), password
@@ -141,7 +97,7 @@ class Cluster:
 
     def start(self, lock: int, port: int) -> "subprocess.Popen[bytes]":
         """Start the postmaster; it ends when the calling THREAD ends, so that thread must outlive it."""
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        options = [part for name, value in _TABLE["settings"].items() for part in ("-c", f"{name}={value}")]
         arguments = ["-D", str(self.data), "-p", str(port), *options]
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
@@ -182,11 +138,11 @@ class Cluster:
                     f"{self.data} belongs to uid {here.st_uid}, this process is uid {os.geteuid()}:"
                     " start memorybank as that user (or as root), or choose another MEMORYBANK_HOME"
                 )
-            return Account(os.geteuid(), os.getegid())
+            return os.geteuid(), os.getegid()
         # initdb refuses a user without a name, so an unnamed owner of a mounted home cannot run it.
         for place in filter(None, (here, self.home.stat())):
             if place.st_uid != 0 and (place is here or _name(place.st_uid)):
-                return Account(place.st_uid, place.st_gid)
+                return place.st_uid, place.st_gid
         return _nobody()
 
     def log_tail(self, start: int) -> str:
@@ -201,7 +157,7 @@ class Cluster:
     def _as_superuser(self, lock: int, data: Path, statements: str, password: str) -> None:
         """Run statements in template1 without a server; by standard input, so that `ps` shows no password."""
         text = statements.replace("{password}", password).encode()
-        self._run(lock, data, "postgres", [*SINGLE, "-D", str(data), "template1"], text)
+        self._run(lock, data, "postgres", [*_TABLE["single"].split(), "-D", str(data), "template1"], text)
 
     def _run(self, lock: int, data: Path, program: str, arguments: Sequence[str], text: bytes = b"") -> None:
         done = subprocess.run(
@@ -216,17 +172,13 @@ class Cluster:
             check=False,
         )
         if done.returncode != 0:
-            hint = (
-                ""
-                if _name(self.account().uid)
-                else f" (uid {self.account().uid} needs a line in /etc/passwd)"
-            )
+            uid, _ = self.account()
+            hint = "" if _name(uid) else f" (uid {uid} needs a line in /etc/passwd)"
             raise DatabaseUnavailable(f"{program} failed in {self.home}{hint}: {_tail(done.stdout)}")
 
     def _command(self, data: Path, program: str, arguments: Sequence[str]) -> list[str]:
         """Wrap a program of the package in the launcher."""
-        account = self.account()
-        who = [str(os.getpid()), str(account.uid), str(account.gid), str(data)]
+        who = [str(os.getpid()), *map(str, self.account()), str(data)]
         launcher = [sys.executable, "-I", "-S", str(_HERE / "launcher.py")]
         return [*launcher, *who, str(_programs() / program), *arguments]
 
@@ -234,8 +186,8 @@ class Cluster:
         path = data / "pg_hba.conf"
         path.unlink()
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(ACCESS)
-            os.fchown(file.fileno(), account.uid, account.gid)
+            file.write(f"{_TABLE['access']}\n")
+            os.fchown(file.fileno(), *account)
 
     def _open(self, path: Path, flags: int) -> int:
         """Open or make a file of ours; never through a link, as the home may be another user's."""
@@ -296,8 +248,8 @@ def _nobody() -> Account:
     try:
         entry = pwd.getpwnam("nobody")
     except KeyError:
-        return Account(NOBODY, NOBODY)
-    return Account(entry.pw_uid, entry.pw_gid)
+        return NOBODY, NOBODY
+    return entry.pw_uid, entry.pw_gid
 
 
 def _name(uid: int) -> str | None:

@@ -82,12 +82,8 @@ def read_state(path: Path) -> ServerState | None:
     """Return the state file, or None where it is missing or damaged (the next start sets a new password)."""
     try:
         found = json.loads(path.read_text())
-        return ServerState(
-            Process(int(found["pid"]), int(found["started"])),
-            Process(int(found["owner"]["pid"]), int(found["owner"]["started"])),
-            int(found["port"]),
-            str(found["password"]),
-        )
+        processes = {name: Process(**found[name]) for name in ("server", "owner")}
+        return ServerState(**found | processes)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -96,13 +92,8 @@ def write_state(path: Path, state: ServerState) -> None:
     """Replace the state file in one step, readable by its owner only."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
-    content = asdict(state.server) | {
-        "port": state.port,
-        "password": state.password,
-        "owner": asdict(state.owner),
-    }
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(content, file)
+        json.dump(asdict(state), file)
         share_with_owner(file.fileno(), path.parent)
     fresh.replace(path)
 

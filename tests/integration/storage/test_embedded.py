@@ -204,7 +204,7 @@ def test_stale_files_with_the_id_of_another_server(home: Path, tmp_path: Path, e
     assert answers(other)
 
 
-@pytest.mark.parametrize("content", ["", "{}", "not json", '{"pid": 1}'])
+@pytest.mark.parametrize("content", ["", "{}", "not json", '{"server": {"pid": 1}}'])
 def test_damaged_state_file_means_a_new_password(home: Path, embedded: Embedded, content: str) -> None:
     before = EmbeddedServer(home).conninfo()
     (home / "postgres.json").write_text(content)
