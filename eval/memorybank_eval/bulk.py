@@ -24,7 +24,7 @@ from memorybank import clock
 from memorybank.ids import new_id
 from memorybank.indexing import index_terms, text_hash
 from memorybank.model import Fact as Stated
-from memorybank.retain import guards
+from memorybank.retain.facts import statement
 from memorybank.settings import defaults
 from memorybank.storage import banks, documents, entities, links, models, units, vector_index
 from memorybank.storage.documents import NewDocument
@@ -255,7 +255,7 @@ def _unit(fact: Fact, document: int, chunk: UUID, position: int) -> NewUnit:
         fact_type="world",
         text=fact.text,
         text_hash=text_hash(fact.text),
-        statement=text_hash(guards.statement(Stated(fact.text))),
+        statement=text_hash(statement(Stated(fact.text))),
         terms=index_terms(fact.text),
         form=fact.form,
         mentioned_at=fact.said_at,
