@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from memorybank.directives import handing, rules, verdict
 from memorybank.directives.checks import State
@@ -42,8 +42,7 @@ UNVERIFIED = (
     "This answer is withheld: it could not be checked whether it keeps the directives of this memory bank."
 )
 
-#: Gets what is wrong with a draft, in words for the model, and returns another; None where it has none.
-Repair = Callable[[str], Awaitable[Draft | None]]
+D = TypeVar("D", bound=Draft)
 
 
 def _nobody(milliseconds: int) -> None:
@@ -80,8 +79,8 @@ class Checker:
         )
 
     async def check(
-        self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None = None
-    ) -> "Checked":
+        self, directives: Sequence[Directive], question: str, draft: D, ledger: Ledger | None = None
+    ) -> "Enforced[D]":
         """Return what a draft breaks, in the order of the directives; a model is asked where code cannot decide."""
         broken: dict[Directive, Violation] = {}
         left: list[Directive] = []
@@ -92,9 +91,8 @@ class Checker:
                 broken[directive] = found
             if not decided:
                 left.append(directive)
-        if not handing.needs_model(left):
-            draft = replace(draft, handed=())
-        judged = await self._verdict(left, question, draft, ledger) if left else {}
+        seen = draft if handing.needs_model(left) else replace(draft, handed=())
+        judged = await self._verdict(left, question, seen, ledger) if left else {}
         for number, directive in enumerate(left, 1):
             one = judged.get(number)
             if one is None:
@@ -104,7 +102,7 @@ class Checker:
             if one is not None and handing.needs_model([directive]):
                 hidden |= one.tell
         violations = tuple(broken[directive] for directive in directives if directive in broken)
-        return Checked(violations, frozenset(hidden))
+        return Enforced(None if violations else draft, violations, frozenset(hidden))
 
     async def _verdict(
         self, directives: Sequence[Directive], question: str, draft: Draft, ledger: Ledger | None
@@ -137,25 +135,16 @@ class Checker:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What a draft breaks, and the places of those lines handed out beside it that tell what is forbidden."""
+class Enforced(Generic[D]):
+    """What may leave: `draft`, None where it is withheld. `violations` are those of the last check.
 
-    violations: tuple[Violation, ...] = ()
-    hidden: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class Enforced:
-    """What may leave: `draft`, None where it is withheld. `violations` are those of the last check of `checks`.
-
-    `hidden`: places of the lines beside the draft that must not be shown.
+    `hidden`: places of the lines handed out beside the draft that tell what is forbidden.
     """
 
-    draft: Draft | None
+    draft: D | None
     violations: tuple[Violation, ...] = ()
     hidden: frozenset[int] = frozenset()
     repaired: bool = False
-    checks: int = 0
 
     @property
     def refusal(self) -> str:
@@ -168,28 +157,26 @@ async def enforced(
     checker: Checker,
     directives: Sequence[Directive],
     question: str,
-    draft: Draft,
-    repair: Repair | None = None,
+    draft: D,
+    repair: Callable[[str], Awaitable[D | None]] | None = None,
     ledger: Ledger | None = None,
-) -> Enforced:
+) -> Enforced[D]:
     """Check a draft, have it mended at most once, and return what may leave. Without directives nobody is asked.
 
-    Where nothing is known to be wrong, only not to be right, there is nothing to mend: it is withheld at once.
+    `repair` gets what is wrong, in words for the model, and returns another draft; None where it has none. Where
+    nothing is known to be wrong, only not to be right, there is nothing to mend: it is withheld at once.
     """
     if not directives:
         return Enforced(draft)
     found = await checker.check(directives, question, draft, ledger)
     _report(found.violations, "is mended" if repair else "is withheld")
-    if not found.violations:
-        return Enforced(draft, hidden=found.hidden, checks=1)
     mendable = [one for one in found.violations if one.rule is not Rule.NO_VERDICT]
     mended = await repair(wish(mendable)) if repair and mendable else None
     if mended is None:
-        return Enforced(None, found.violations, checks=1)
+        return found
     found = await checker.check(directives, question, mended, ledger)
     _report(found.violations, "is withheld")
-    may_leave = None if found.violations else mended
-    return Enforced(may_leave, found.violations, found.hidden, repaired=True, checks=2)
+    return replace(found, repaired=True)
 
 
 def wish(violations: Sequence[Violation]) -> str:

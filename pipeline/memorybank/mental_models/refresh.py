@@ -56,6 +56,13 @@ class Means:
     checker: Checker
 
 
+@dataclass(frozen=True)
+class Page(enforcing.Draft):
+    """A page before it is checked, with its sections."""
+
+    document: Document = ()
+
+
 @dataclass
 class Refresh:
     """One refresh on its way. `seen_at`: until when nothing is news to it."""
@@ -225,25 +232,23 @@ class Refresh:
         except ModelError as error:
             self.failure = Reason.UNSTRUCTURED
             return self._failed(mode, evidence, error)
-        kept, pages = await self._enforced(evidence, document, output)
+        kept = await self._enforced(evidence, document, output)
         if kept.draft is None:
             self.failure = Reason.NO_ANSWER
             more |= {"changed": None, "violations": kept.violations}
             return self._failed(mode, evidence, DirectiveViolated(_withheld(kept)), **more)
         if kept.repaired:
             mode, more["changed"] = "full", None
-        document, output = pages[-1]
+        document, output = kept.draft.document, kept.draft.output
         ending = Ending.UNCHANGED if _same(document, self.model.document) else Ending.WRITTEN
         said = {"document": document, "candidate": document, "structured_output": output}
         return self._made(mode, ending, evidence, **said, **more)
 
-    async def _enforced(
-        self, evidence: Evidence, document: Document, output: Any
-    ) -> tuple[Enforced, list[tuple[Document, Any]]]:
-        """Return what may be written, and the pages that were, the last one mended where one had to be."""
-        pages, model = [(document, output)], self.means.model
+    async def _enforced(self, evidence: Evidence, document: Document, output: Any) -> Enforced[Page]:
+        """Return the page that may be written, mended where it had to be."""
+        model = self.means.model
 
-        async def mended(wish: str) -> enforcing.Draft | None:
+        async def mended(wish: str) -> Page | None:
             assert model is not None
             budget = self.means.budget()
             request = prompting.mended(self.model, evidence, self._frame, document, wish)
@@ -253,17 +258,16 @@ class Refresh:
 
             try:
                 page = await self._call("repair", model, request, read, budget)
-                pages.append((page, await self._structure(evidence, page)))
+                return _said(page, await self._structure(evidence, page))
             except ModelError as error:
                 self.notes.warnings.append(error.message)
                 return None
-            return _said(*pages[-1])
 
         question, repair = self.model.source_query, mended if model else None
-        kept = await enforcing.enforced(
-            self.means.checker, self.directives, question, _said(document, output), repair, self.ledger
+        page = _said(document, output)
+        return await enforcing.enforced(
+            self.means.checker, self.directives, question, page, repair, self.ledger
         )
-        return kept, pages
 
     def _failed(self, mode: Mode, evidence: Evidence, error: MemoryBankError, **more: Any) -> Draft:
         reason = self.failure or Reason.NO_ANSWER
@@ -329,12 +333,12 @@ class _Found:
     chunks: tuple[str, ...]
 
 
-def _said(document: Document, output: Any) -> enforcing.Draft:
+def _said(document: Document, output: Any) -> Page:
     """Return all that readers get of a page: each statement of it cites its memories."""
-    return enforcing.Draft(rendered(document), output, cited=True)
+    return Page(rendered(document), output, cited=True, document=document)
 
 
-def _withheld(kept: Enforced) -> str:
+def _withheld(kept: Enforced[Page]) -> str:
     """Return why nothing was written, for who may read the operation: no word of directive or page."""
     broken = ", ".join(f"{one.directive.id} ({one.rule.value})" for one in kept.violations)
     return f"the page is not written: it breaks directives of the bank, or nobody can say that it keeps them: {broken}"

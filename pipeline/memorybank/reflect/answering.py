@@ -57,8 +57,7 @@ class Answering:
             shorter = Answer(await self._write("final_rewrite", request), answer.listed)
         except ModelError:
             shorter = answer
-        known = set(answer.numbers)
-        best = shorter if known.issuperset(shorter.numbers) else answer
+        best = shorter if set(answer.numbers).issuperset(shorter.numbers) else answer
         return best.within(self.run.query.max_tokens)
 
     async def structure(self, answer: Answer) -> tuple[Mapping[str, Any] | None, str | None]:

@@ -60,7 +60,8 @@ class Loop:
         if not self.run.notebook.notes:
             return None
         for iteration in range(1, self.run.iterations):
-            request = self._request()
+            evidence = None if self.native else self.evidence
+            request = prompting.step(self.run, self.names, tuple(self.messages), evidence)
             tokens = size(request)
             if not self._affords(tokens):
                 return None
@@ -107,11 +108,6 @@ class Loop:
         if scope.fact_types is None or set(scope.fact_types) - {"observation"}:
             wanted["recall"] = {}
         return wanted
-
-    def _request(self) -> ChatRequest:
-        if self.native:
-            return prompting.with_tools(self.run, self.names, tuple(self.messages))
-        return prompting.in_words(self.run, self.names, tuple(self.messages), self.evidence)
 
     def _do_without_tools(self) -> None:
         """Go on in words, from all that was found so far."""

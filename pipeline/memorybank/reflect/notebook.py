@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -134,23 +135,15 @@ class Notebook:
 
     def within(self, max_tokens: int) -> Page:
         """Return all that was shown in so many tokens: of each search the best first, texts around facts last."""
-        chosen: list[Note] = []
-        for note in sorted(self.notes, key=lambda note: (note.model is None, note.rank, note.number)):
-            max_tokens -= count_tokens(note.line) + 1
-            if max_tokens < 0:
-                break
-            chosen.append(note)
-        chunks = []
-        for line in self.chunks.values():
-            max_tokens -= count_tokens(line) + 1
-            if max_tokens < 0:
-                break
-            chunks.append(line)
-        chosen.sort(key=lambda note: note.number)
+        ranked = sorted(self.notes, key=lambda note: (note.model is None, note.rank, note.number))
+        lines = [*(note.line for note in ranked), *self.chunks.values()]
+        ends = accumulate(count_tokens(line) + 1 for line in lines)
+        fitting = sum(1 for end in ends if end <= max_tokens)
+        chosen = sorted(ranked[:fitting], key=lambda note: note.number)
         return Page(
             tuple(note.line for note in chosen if note.fact),
             tuple(note.line for note in chosen if note.model),
-            tuple(chunks),
+            tuple(lines[len(ranked) : fitting]),
         )
 
     def _write(self, note: Note, *names: UUID | str) -> None:

@@ -25,20 +25,20 @@ WAITING = {
 }
 
 
-def with_tools(run: Run, names: list[str], messages: tuple[Message, ...]) -> ChatRequest:
-    """Return the call in which the model may use tools; the results so far stand in the messages."""
-    prompt = templates.load("reflect", "agent").render(run.nonce, **_asked(run), tools="")
+def step(
+    run: Run, names: list[str], messages: tuple[Message, ...], in_words: Page | None = None
+) -> ChatRequest:
+    """Return the call in which the model may use tools; the results so far stand in the messages.
+
+    A model without tools has them described, calls them in JSON, and is shown what was found `in_words`.
+    """
+    described = tools.in_words(names) if in_words else ""
+    prompt = templates.load("reflect", "agent").render(run.nonce, **_asked(run), tools=described)
     system = (templates.load("reflect", "answer").system, prompt.system, identity(run))
-    return _request(
-        run, system, prompt.user, messages=messages, tools=tools.offered(names), tool_choice="auto"
-    )
-
-
-def in_words(run: Run, names: list[str], messages: tuple[Message, ...], evidence: Page) -> ChatRequest:
-    """Return the same for a model without tools: they are described, and called in JSON."""
-    asked = templates.load("reflect", "agent").render(run.nonce, **_asked(run), tools=tools.in_words(names))
-    user = f"{asked.user}\n{fenced(evidence, run.nonce)}"
-    system = (templates.load("reflect", "answer").system, asked.system, identity(run))
+    if in_words is None:
+        offered: dict[str, Any] = {"tools": tools.offered(names), "tool_choice": "auto"}
+        return _request(run, system, prompt.user, messages=messages, **offered)
+    user = f"{prompt.user}\n{fenced(in_words, run.nonce)}"
     schema = tools.step_schema(names)
     return _request(run, system, user, messages=messages, schema_name=tools.STEP, schema=schema)
 

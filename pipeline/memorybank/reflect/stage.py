@@ -6,7 +6,8 @@ the bank's directives before a word of it leaves; what breaks one after a repair
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -35,7 +36,7 @@ from memorybank.reflect.query import (
 )
 from memorybank.reflect.run import Run, Spending
 from memorybank.reflect.searching import Searcher
-from memorybank.settings import BankConfig, Settings, stage_model
+from memorybank.settings import BankConfig, Settings
 from memorybank.storage import directives
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
@@ -47,11 +48,10 @@ NOTHING_TO_FILL = "nothing is remembered that could fill the schema"
 
 
 @dataclass(frozen=True)
-class Made:
-    """An answer before it is checked: `draft` is all of it that would leave, `based` what it rests on."""
+class Made(Draft):
+    """An answer before it is checked. `answer`: as the model wrote it; `based`: what it rests on."""
 
-    answer: Answer
-    draft: Draft
+    answer: Answer = field(kw_only=True)
     output_error: str | None = None
     based: tuple[Basis, ...] = ()
 
@@ -105,7 +105,7 @@ class Reflect:
         answer = await Loop(run, Searcher(run, self.recall, self.models, self.database), model).answer()
         if not run.notebook.notes:
             return await self._unknown(run, answering)
-        return await _shaped(answering, answer or await answering.final())
+        return await _finished(answering, await answering.fitted(answer or await answering.final()))
 
     async def _unknown(self, run: Run, answering: Answering) -> Made:
         """Say that nothing is known: in the words of a model only where the bank names a language."""
@@ -127,28 +127,24 @@ class Reflect:
         memories = [{"id": str(fact.id), "text": fact.text, "type": fact.fact_type} for fact in found]
         asked = {"query": query.query, "max_tokens": search.max_tokens}
         run.done(Step("recall", asked, {"memories": memories}, took, 0, len(found)))
-        draft = Draft(text, cited=True, handed=handing.lines(used))
-        return Made(Answer(text), draft, based=used)
+        return Made(text, cited=True, handed=handing.lines(used), answer=Answer(text), based=used)
 
     # --- what may leave ---
 
     async def _released(self, run: Run, made: Made) -> Reflection:
         """Hold an answer to the directives; one that breaks some is repaired once, else withheld."""
-        own, room = self.settings.reflect, stage_model(self.settings, "reflect").max_output_tokens
-        budget = partial(run.spending.budget, own.verdict_attempts)
-        checker = Checker(self.model, budget, room, own.verdict_timeout_seconds)
-        last: Made | None = made
+        budget = partial(run.spending.budget, self.settings.reflect.verdict_attempts)
+        checker = replace(Checker.of(self.model, self.settings), budget=budget)
 
-        async def repair(verdict: str) -> Draft | None:
-            nonlocal last
-            last = await self._repaired(run, made, verdict)
+        async def repair(verdict: str) -> Made | None:
+            mended = await self._repaired(run, made, verdict)
             run.spending.about(VERDICT)
-            return last.draft if last else None
+            return mended
 
         run.spending.about(VERDICT)
-        ended = await enforced(checker, run.directives, run.query.query, made.draft, repair, run.spending)
+        ended = await enforced(checker, run.directives, run.query.query, made, repair, run.spending)
         return (
-            self._withheld(run, ended) if last is None or ended.draft is None else _answered(run, last, ended)
+            self._withheld(run, ended) if ended.draft is None else _answered(run, ended.draft, ended.hidden)
         )
 
     async def _repaired(self, run: Run, made: Made, verdict: str) -> Made | None:
@@ -166,7 +162,7 @@ class Reflect:
         except ModelError:
             return None
 
-    def _withheld(self, run: Run, ended: Enforced) -> Reflection:
+    def _withheld(self, run: Run, ended: Enforced[Made]) -> Reflection:
         """Return a refusal and nothing of what is withheld: steps by name alone, for what was asked says something too.
 
         Raises DirectiveViolated where the settings want an error.
@@ -182,11 +178,6 @@ class Reflect:
         )
 
 
-async def _shaped(answering: Answering, answer: Answer) -> Made:
-    """Bring an answer into its length, and into the shape asked for."""
-    return await _finished(answering, await answering.fitted(answer))
-
-
 async def _finished(answering: Answering, answer: Answer) -> Made:
     """Return all that would leave of an answer; where a directive wants it cited, its sources are shown."""
     run = answering.run
@@ -194,7 +185,8 @@ async def _finished(answering: Answering, answer: Answer) -> Made:
     shows = any(isinstance(check, MustCite) for check in _checks(run))
     text = answer.with_sources(run.notebook) if shows else answer.plain
     based = handing.basis(run.notes(answer.numbers))
-    return Made(answer, Draft(text, output, answer.cites(run.notebook), handing.lines(based)), error, based)
+    cited, handed = answer.cites(run.notebook), handing.lines(based)
+    return Made(text, output, cited, handed, error, based, answer=answer)
 
 
 async def _spoken(answering: Answering, scope: str = "final", turns: Any = ()) -> Answer | None:
@@ -207,7 +199,8 @@ async def _spoken(answering: Answering, scope: str = "final", turns: Any = ()) -
 def _nothing(run: Run, answer: Answer) -> Made:
     """Return an answer that states nothing."""
     said = answer.within(run.query.max_tokens)
-    return Made(said, Draft(said.text, cited=True), NOTHING_TO_FILL if run.query.response_schema else None)
+    error = NOTHING_TO_FILL if run.query.response_schema else None
+    return Made(said.text, cited=True, answer=said, output_error=error)
 
 
 def _checks(run: Run) -> list[Any]:
@@ -215,14 +208,14 @@ def _checks(run: Run) -> list[Any]:
     return [check for directive in run.directives for check in rules.read(directive.content).checks]
 
 
-def _answered(run: Run, made: Made, ended: Enforced) -> Reflection:
-    based = handing.shown(made.based, ended.hidden)
+def _answered(run: Run, made: Made, hidden: Collection[int]) -> Reflection:
+    based = handing.shown(made.based, hidden)
     return Reflection(
-        text=made.draft.text,
+        text=made.text,
         facts=tuple(one for one in based if isinstance(one, Hit)),
         models=tuple(one for one in based if isinstance(one, UsedModel)),
         directives=tuple(run.directives),
-        structured_output=made.draft.output,
+        structured_output=made.output,
         structured_output_error=made.output_error,
         usage=run.spending.usage,
         steps=handing.steps(run.steps, run.directives),
