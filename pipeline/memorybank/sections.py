@@ -1,9 +1,11 @@
 """Documents of a mental model: sections of statements, each with the memories that it stands on. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from uuid import UUID
+
+from memorybank.text import count_tokens
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,15 @@ def rendered(document: Document) -> str:
         "\n".join([f"## {section.name}", "", *(f"- {statement.text}" for statement in section.statements)])
         for section in document
     )
+
+
+def fitted(document: Document, max_tokens: int, shown: Callable[[Document], str] = rendered) -> Document:
+    """Return a document without its last statements, so that what is shown of it has no more tokens than that."""
+    while document and count_tokens(shown(document)) > max_tokens:
+        *first, last = document
+        left = Section(last.name, last.statements[:-1])
+        document = (*first, left) if left.statements else tuple(first)
+    return document
 
 
 def cited(document: Document) -> tuple[UUID, ...]:

@@ -144,6 +144,7 @@ def test_a_dry_run_stores_nothing(told: Bank) -> None:
         ({"trigger": {"min_refresh_interval_seconds": -1}}, 422),
         ({"trigger": {"tag_groups": [{"nor": []}]}}, 422),
         ({"trigger": {"response_schema": {"type": "string"}}}, 422),
+        ({"trigger": {"response_schema": {"type": "object", "properties": {"a": {"type": "odd"}}}}}, 422),
         ({"trigger": {"refresh_cron": "0 9 * * MON"}}, 200),
         ({"trigger": {"exclude_mental_model_ids": ["m\u0000\ud83d"]}}, 200),
     ],

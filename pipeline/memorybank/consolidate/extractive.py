@@ -7,7 +7,6 @@ text says of how many. Nothing else: which other facts belong together takes an 
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from memorybank.consolidate.agreement import WORDS
@@ -17,6 +16,7 @@ from memorybank.storage.observing import Change, Create
 from memorybank.text import fold
 from memorybank.text.guards import same_key
 from memorybank.text.traits import split_speaker
+from memorybank.timeline.stamps import day
 
 #: Facts looked at together: nothing is paid for, so many.
 BATCH = 256
@@ -84,17 +84,13 @@ def _said(key: Key, group: Sequence[Pending]) -> str:
         return ""
     dated.sort(reverse=True)
     latest = dated[0][3]
-    day = _day(latest.mentioned_at)
+    last = day(latest.mentioned_at)
     values = list(dict.fromkeys(_value(fact.text) for *_, fact in dated))
     if key[0] == "text" or len(values) == 1:
-        return f"{latest.text} (said {times} times, last on {day})"
+        return f"{latest.text} (said {times} times, last on {last})"
     before = ", ".join(values[1 : NAMED_BEFORE + 1])
-    return f"{latest.text} (latest of {times} statements, {day}; before that: {before})"
+    return f"{latest.text} (latest of {times} statements, {last}; before that: {before})"
 
 
 def _value(said: str) -> str:
     return said.removeprefix(_opening(said))
-
-
-def _day(at: datetime | None) -> str:
-    return at.date().isoformat() if at else ""

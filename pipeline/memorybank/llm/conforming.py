@@ -1,5 +1,6 @@
 """Checks an answer against the JSON schema that a caller gave. Pure."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from referencing.exceptions import CannotDetermineSpecification, Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from memorybank.errors import InvalidInput, ModelMalformed
+
+#: Longest schema that a caller may give, in characters of JSON: it stands in the prompt as it is.
+MAX_SCHEMA_CHARS = 32_000
 
 
 def _ignored(*_: Any) -> None:
@@ -22,7 +26,15 @@ _Validator = validators.extend(
 
 
 def check_schema(schema: Mapping[str, Any], place: tuple[str, ...]) -> None:
-    """Raise InvalidInput, naming the place, for what is no JSON schema, or refers to what is not inside of it."""
+    """Raise InvalidInput, naming the place, for what is no JSON schema of an object with properties, or too long.
+
+    Also for one that refers to what is not inside of it.
+    """
+    properties = schema.get("properties")
+    if schema.get("type") != "object" or not isinstance(properties, Mapping) or not properties:
+        raise InvalidInput("must be an object schema with properties", loc=place, value=schema)
+    if len(json.dumps(schema, default=str)) > MAX_SCHEMA_CHARS:
+        raise InvalidInput(f"it has more than {MAX_SCHEMA_CHARS} characters", loc=place)
     try:
         _Validator.check_schema(schema)
         resolver = Registry().resolver_with_root(DRAFT202012.create_resource(dict(schema)))

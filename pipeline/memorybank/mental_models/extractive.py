@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from memorybank.sections import Document, Section, Statement, rendered
 from memorybank.storage.mental_models import Shown
 from memorybank.text import count_tokens
+from memorybank.timeline.stamps import days_told
 
 #: Memories quoted at most: more is a list, not an answer.
 QUOTED = 20
@@ -18,14 +19,8 @@ def quoted(shown: Sequence[Shown], max_tokens: int) -> Document:
     """Return the first memories that fit, each with the days when it was said and happened."""
     said: list[Statement] = []
     for one in shown[:QUOTED]:
-        longer = [*said, Statement(f"{one.text}{_dates(one)}", (one.id,))]
+        dates = "; ".join(days_told(one.occurred_start, one.occurred_end, one.mentioned_at))
+        longer = [*said, Statement(f"{one.text} ({dates})" if dates else one.text, (one.id,))]
         if count_tokens(rendered((Section(SECTION, tuple(longer)),))) <= max_tokens:
             said = longer
     return (Section(SECTION, tuple(said)),) if said else ()
-
-
-def _dates(one: Shown) -> str:
-    happened = [at.date().isoformat() for at in (one.occurred_start, one.occurred_end) if at]
-    notes = [f"happened {' to '.join(dict.fromkeys(happened))}"] if happened else []
-    notes += [f"said {one.mentioned_at.date().isoformat()}"] if one.mentioned_at else []
-    return f" ({'; '.join(notes)})" if notes else ""

@@ -5,7 +5,6 @@ The system part is the same for all models, so that providers keep it; mission a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from memorybank.settings import BankConfig
 from memorybank.storage.directives import Directive
 from memorybank.storage.mental_models import Model, Shown
 from memorybank.text.guards import SHOWN_CHARS, cut
+from memorybank.timeline.stamps import day
 
 #: Name of the schema of a structured answer.
 STRUCTURED = "structured_answer"
@@ -114,8 +114,8 @@ def _line(one: Shown) -> dict[str, Any]:
     return {
         "text": cut(one.text, SHOWN_CHARS),
         "kind": one.fact_type if one.fact_type == "observation" else "",
-        "said": _day(one.mentioned_at),
-        "happened": "/".join(dict.fromkeys(filter(None, map(_day, (one.occurred_start, one.occurred_end))))),
+        "said": day(one.mentioned_at),
+        "happened": "/".join(dict.fromkeys(filter(None, map(day, (one.occurred_start, one.occurred_end))))),
         "context": one.context,
     }
 
@@ -135,7 +135,3 @@ def _sections(document: Document, ids: Sequence[UUID], name: str = "section") ->
         )
         for section in document
     ]
-
-
-def _day(at: datetime | None) -> str:
-    return at.date().isoformat() if at else ""

@@ -29,7 +29,7 @@ from memorybank.mental_models.prompting import Evidence, Frame
 from memorybank.mental_models.schema import Reader
 from memorybank.mental_models.trigger import Mode, Trigger
 from memorybank.model import Bank
-from memorybank.sections import Document, Section, cited, rendered, standing
+from memorybank.sections import Document, cited, fitted, rendered, standing
 from memorybank.settings import BankConfig
 from memorybank.storage import directives, mental_models
 from memorybank.storage.directives import Directive
@@ -155,7 +155,7 @@ class Refresh:
             raise ModelMalformed(
                 f"the page has {tokens} tokens of the {self.model.max_tokens} allowed: say less"
             )
-        fitting = _cut(document, self.model.max_tokens)
+        fitting = fitted(document, self.model.max_tokens)
         if left_out := _count(document) - _count(fitting):
             reader.dropped["statement_beyond_max_tokens"] = left_out
         self.notes.dropped = reader.dropped
@@ -357,15 +357,6 @@ def _plain(document: Document) -> list[tuple[str, list[tuple[str, frozenset[UUID
 
 def _count(document: Document) -> int:
     return sum(len(section.statements) for section in document)
-
-
-def _cut(document: Document, max_tokens: int) -> Document:
-    """Return a document without its last statements, so that it has no more tokens than that."""
-    while document and text.count_tokens(rendered(document)) > max_tokens:
-        *first, last = document
-        left = Section(last.name, last.statements[:-1])
-        document = (*first, left) if left.statements else tuple(first)
-    return document
 
 
 def _since(began: float) -> int:

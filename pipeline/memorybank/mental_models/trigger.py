@@ -9,6 +9,7 @@ from typing import Any, Literal
 from cronsim import CronSim, CronSimError
 
 from memorybank.errors import BadRequest, InvalidInput
+from memorybank.llm.conforming import check_schema
 from memorybank.model import Budget
 from memorybank.tags import Match, TagAll, TagGroup, TagLeaf, parse_groups, written_groups
 from memorybank.text import normalize
@@ -81,8 +82,8 @@ def checked(trigger: Mapping[str, Any]) -> dict[str, Any]:
     if groups is not None:
         stored["tag_groups"] = written_groups(parse_groups(groups))
     schema = stored.get("response_schema")
-    if schema is not None and not (schema.get("type") == "object" and schema.get("properties")):
-        raise _wrong("response_schema", "must be an object schema with properties", schema)
+    if schema is not None:
+        check_schema(schema, ("body", "trigger", "response_schema"))
     return stored
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from memorybank.model import FactType, Hit
-from memorybank.reflect.notebook import day, period
 from memorybank.text import count_tokens, cut_to_tokens
+from memorybank.timeline.stamps import days_told
 
 #: What is quoted: whatever is remembered.
 TYPES = tuple(FactType)
@@ -27,16 +27,10 @@ def quoted(facts: Sequence[Hit], max_tokens: int) -> tuple[str, tuple[Hit, ...]]
     lines = [OPENING]
     used: list[Hit] = []
     for fact in near:
-        line = f"- {fact.text} ({'; '.join(_notes(fact))})"
+        dates = days_told(fact.occurred_start, fact.occurred_end, fact.mentioned_at)
+        line = f"- {fact.text} ({'; '.join([*dates, f'memory {fact.id}'])})"
         if used and count_tokens("\n".join([*lines, line])) > max_tokens:
             break
         lines.append(line)
         used.append(fact)
     return cut_to_tokens("\n".join(lines), max_tokens), tuple(used)
-
-
-def _notes(fact: Hit) -> list[str]:
-    occurred, said = period(fact.occurred_start, fact.occurred_end), day(fact.mentioned_at)
-    dates = [f"happened {occurred}"] if occurred else []
-    dates += [f"said {said}"] if said else []
-    return [*dates, f"memory {fact.id}"]

@@ -12,9 +12,10 @@ from typing import Any
 from memorybank.directives import handing
 from memorybank.directives.handing import HIDDEN
 from memorybank.model import Hit
-from memorybank.reflect.notebook import Note, period
+from memorybank.reflect.notebook import Note
 from memorybank.reflect.query import Step, UsedModel
 from memorybank.storage.directives import Directive
+from memorybank.timeline.stamps import period
 
 Basis = Hit | UsedModel
 

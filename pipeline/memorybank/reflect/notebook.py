@@ -4,16 +4,17 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from functools import partial
 from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
 from memorybank.model import FactType, Hit
 from memorybank.reflect.query import UsedModel
-from memorybank.sections import Document, Section, rendered
+from memorybank.sections import Document, fitted, rendered
 from memorybank.storage.mental_models import Model
 from memorybank.text import count_tokens, cut_to_tokens
+from memorybank.timeline.stamps import day, period
 
 #: Longest name of a source, in characters: it stands beside every fact.
 SOURCE_CHARS = 60
@@ -101,7 +102,7 @@ class Notebook:
                 again.append(known)
                 continue
             number = len(self.notes) + 1
-            fitting = _fitting(document, left, lambda part: model_line(number, model, part))  # noqa: B023
+            fitting = fitted(document, left, partial(model_line, number, model))
             if not fitting:
                 continue
             line = model_line(number, model, fitting)
@@ -190,28 +191,6 @@ def source(fact: Hit) -> str:
     named = fact.context or ("" if _MADE_UP.fullmatch(fact.document_id or "") else fact.document_id or "")
     named = " ".join(named.split())
     return named if len(named) <= SOURCE_CHARS else named[:SOURCE_CHARS].rstrip() + CUT
-
-
-def day(at: datetime | None) -> str:
-    """Return the calendar day, empty for none."""
-    return at.date().isoformat() if at else ""
-
-
-def period(start: datetime | None, end: datetime | None) -> str:
-    """Return one day, the first and the last day, or the last one alone; empty for none."""
-    first, last = day(start), day(end)
-    if not last or last == first:
-        return first
-    return f"{first} to {last}" if first else f"up to {last}"
-
-
-def _fitting(document: Document, max_tokens: int, line: Any) -> Document:
-    """Return a document without its last statements, so that its line has no more tokens than that."""
-    while document and count_tokens(line(document)) > max_tokens:
-        *first, last = document
-        left = Section(last.name, last.statements[:-1])
-        document = (*first, left) if left.statements else tuple(first)
-    return document
 
 
 def _json(value: Any) -> str:

@@ -1,6 +1,5 @@
 """What a caller asks of reflect, what reflect asks of recall and mental models, and what it answers. No I/O."""
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -15,8 +14,6 @@ from memorybank.storage.mental_models import Model
 from memorybank.tags import Match, TagGroup, TagLeaf, is_open, passing
 from memorybank.text import normalize
 
-#: Longest schema of a structured answer, in characters of JSON: it stands in the prompt as it is.
-MAX_SCHEMA_CHARS = 32_000
 #: Types of facts that were told, not concluded.
 TOLD = (FactType.WORLD, FactType.EXPERIENCE)
 
@@ -106,20 +103,8 @@ class ReflectQuery:
                 "max_tokens must be at least 1", loc=("body", "max_tokens"), value=self.max_tokens
             )
         if self.response_schema is not None:
-            _check(self.response_schema)
+            check_schema(self.response_schema, ("body", "response_schema"))
         return replace(self, query=normalize(self.query).strip(), context=normalize(self.context).strip())
-
-
-def _check(schema: Mapping[str, Any]) -> None:
-    place = ("body", "response_schema")
-    properties = schema.get("properties")
-    if schema.get("type") != "object" or not isinstance(properties, Mapping) or not properties:
-        raise InvalidInput(
-            "response_schema must be an object schema with properties", loc=place, value=schema
-        )
-    if len(json.dumps(schema, default=str)) > MAX_SCHEMA_CHARS:
-        raise InvalidInput(f"response_schema has more than {MAX_SCHEMA_CHARS} characters", loc=place)
-    check_schema(schema, place)
 
 
 @dataclass(frozen=True)

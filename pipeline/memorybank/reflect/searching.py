@@ -8,7 +8,7 @@ from uuid import UUID
 from memorybank.errors import InvalidInput, TimedOut
 from memorybank.model import FactType, Hit
 from memorybank.reflect import prompting, tools
-from memorybank.reflect.notebook import Page, day, joined
+from memorybank.reflect.notebook import Page, joined
 from memorybank.reflect.query import TOLD, FindModels, Recall, Search, Step
 from memorybank.reflect.run import Run
 from memorybank.reflect.tools import Call
@@ -16,6 +16,7 @@ from memorybank.sections import Document, cited, standing
 from memorybank.storage import observations, reflecting
 from memorybank.storage.mental_models import Model
 from memorybank.storage.pool import Database
+from memorybank.timeline.stamps import day
 
 #: Tokens of mental models that one search shows.
 MODEL_TOKENS = 2_000

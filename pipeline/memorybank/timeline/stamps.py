@@ -72,6 +72,25 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
+def day(at: datetime | None) -> str:
+    """Return the calendar day, empty for none."""
+    return at.date().isoformat() if at else ""
+
+
+def period(start: datetime | None, end: datetime | None) -> str:
+    """Return one day, the first and the last day, or the last one alone; empty for none."""
+    first, last = day(start), day(end)
+    if not last or last == first:
+        return first
+    return f"{first} to {last}" if first else f"up to {last}"
+
+
+def days_told(start: datetime | None, end: datetime | None, said: datetime | None) -> list[str]:
+    """Return in words when something happened and when it was said, each as far as it is known."""
+    named = (("happened", period(start, end)), ("said", day(said)))
+    return [f"{what} {when}" for what, when in named if when]
+
+
 def line_stamps(text: str, unzoned: tzinfo = UTC) -> list[tuple[int, datetime]]:
     """Index and time of each line that begins with a date, as transcripts have them; in `unzoned` without a zone.
 
