@@ -1,8 +1,10 @@
 """Where the shipped data (prompts, configs) and the installation's own data are."""
 
 import os
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -23,6 +25,11 @@ def prompts() -> Path:
 def configs() -> Path:
     """Return the folder of default.toml, overlays, samples and bank templates."""
     return _shipped("configs")
+
+
+def table(name: str) -> dict[str, Any]:
+    """Return a table of the library's own, by its path in the package: "retain/spelling.toml"."""
+    return tomllib.loads((_PACKAGE / name).read_text(encoding="utf-8"))
 
 
 def home(environ: Mapping[str, str] | None = None) -> Path:

@@ -5,20 +5,19 @@ Linz, so what is near is only taken for the same where nothing that could matter
 """
 
 import re
-import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 from memorybank import text
 from memorybank.llm.extractive.lexicon import lexicon_of
+from memorybank.paths import table
 from memorybank.text.guards import same_key
 from memorybank.text.stopwords import STOP_WORDS
 
 #: Two texts make the same claim when they share this part of their stems, negations, numbers and names left aside.
 SAME_CLAIM = 0.6
 #: The word lists of the stage.
-WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+WORDS: dict[str, dict[str, str]] = table("consolidate/words.toml")
 _EMPTY = {code: frozenset(words.split()) for code, words in WORDS["empty"].items()}
 _NONE: frozenset[str] = frozenset()
 

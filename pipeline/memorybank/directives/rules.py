@@ -6,21 +6,20 @@ its words where it is a name or stands in quotation marks; else it is a matter, 
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from memorybank import text
 from memorybank.directives.checks import Check, ForbiddenWords, Language, Length, MustCite, Unit
+from memorybank.paths import table
 from memorybank.text.stopwords import LANGUAGES_OF
 
 #: What is forbidden has at most so many words; more are a description.
 PHRASE_WORDS = 4
 
-_DATA: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
+_DATA: Mapping[str, Any] = table("directives/rules.toml")
 _NAMES, _NUMBERS, _UNITS = _DATA["names"], _DATA["numbers"], _DATA["units"]
 _CODES = tuple(code for code in _DATA if code in _NAMES)
 #: Languages whose words are not parted by spaces, or not from what belongs to them.

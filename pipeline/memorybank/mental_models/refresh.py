@@ -209,19 +209,17 @@ class Refresh:
 
     async def _news(self, max_tokens: int) -> tuple[Evidence, int]:
         """Return what the document cites and what is news, and how many the former are."""
-        found = await self._search(max_tokens)
+        ids, chunks = await self._search(max_tokens)
         async with self.means.database.connection() as connection:
             sources = await mental_models.shown(connection, self.model, cited(self.model.document))
             held = {one.id for one in sources}
-            rest = await mental_models.shown(
-                connection, self.model, [id_ for id_ in found.ids if id_ not in held]
-            )
+            rest = await mental_models.shown(connection, self.model, [id_ for id_ in ids if id_ not in held])
         seen = self.model.seen_at
         # What the document cites and has changed since is no news of its own: it is shown as it is now.
         news = [one for one in rest if seen is None or one.updated_at > seen]
         changed = [one for one in sources if seen is not None and one.updated_at > seen]
         known = [one for one in sources if one not in changed]
-        return Evidence((*known, *changed, *news), found.chunks if news or changed else ()), len(known)
+        return Evidence((*known, *changed, *news), chunks if news or changed else ()), len(known)
 
     # --- steps that both share ---
 
@@ -300,12 +298,12 @@ class Refresh:
             self.notes.called(scope, _since(began))
 
     async def _evidence(self, max_tokens: int) -> Evidence:
-        found = await self._search(max_tokens)
+        ids, chunks = await self._search(max_tokens)
         async with self.means.database.connection() as connection:
-            return Evidence(tuple(await mental_models.shown(connection, self.model, found.ids)), found.chunks)
+            return Evidence(tuple(await mental_models.shown(connection, self.model, ids)), chunks)
 
-    async def _search(self, max_tokens: int) -> "_Found":
-        """Look for memories under the question, as who may see those of the model's audience alone."""
+    async def _search(self, max_tokens: int) -> tuple[list[UUID], tuple[str, ...]]:
+        """Return memories under the question, seen as the model's audience alone may see them, and texts of chunks."""
         began, trigger = time.perf_counter(), self.trigger
         asked = Asked(
             self.model.source_query, trigger.budget, max_tokens, trigger.chunks_max_tokens, trigger.scope
@@ -324,13 +322,7 @@ class Refresh:
                 "duration_ms": _since(began),
             }
         )
-        return _Found(list(ids), tuple(chunks))
-
-
-@dataclass(frozen=True)
-class _Found:
-    ids: list[UUID]
-    chunks: tuple[str, ...]
+        return list(ids), tuple(chunks)
 
 
 def _said(document: Document, output: Any) -> Page:

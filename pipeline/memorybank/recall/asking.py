@@ -1,11 +1,10 @@
 """How a question asks: for which kind of answer, and in a chat with an assistant for whose words. Pure."""
 
 import re
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
 
+from memorybank.paths import table
 from memorybank.text.traits import Trait, speaker_number
 
 Role = Literal["user", "assistant"]
@@ -32,7 +31,7 @@ def _pattern(row: Mapping[str, Any]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(row['words'])})(?!\w)|{row['unspaced']}", re.IGNORECASE)
 
 
-_TABLE = tomllib.loads((Path(__file__).parent / "asking.toml").read_text("utf-8"))
+_TABLE = table("recall/asking.toml")
 _ANSWERS = {Trait[name.upper()]: _pattern(row) for name, row in _TABLE["answer"].items()}
 _ROLES: dict[Role, re.Pattern[str]] = {
     "assistant": _pattern(_TABLE["role"]["assistant"]),

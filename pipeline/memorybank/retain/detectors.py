@@ -5,13 +5,13 @@ A row is found by a literal that its pattern begins with, so that a long text is
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from memorybank import paths
 
 #: Bits a character of a value that was drawn at random; words have fewer.
 RANDOM_BITS = 3.0
@@ -121,7 +121,7 @@ _PIECE = re.compile("<([A-Z_]+)>")
 @cache
 def detectors(*, personal: bool) -> tuple[Detector, ...]:
     """Return what finds credentials, and with `personal` also what is about a person."""
-    table = tomllib.loads((files(__package__) / "detectors.toml").read_text(encoding="utf-8"))
+    table = paths.table("retain/detectors.toml")
     return tuple(
         _detector(row, prefix.replace("~", " "), table["pieces"])
         for row in (*table["credentials"], *(table["personal"] if personal else ()))

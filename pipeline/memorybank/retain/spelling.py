@@ -5,14 +5,13 @@ a person is called for short. Names with other digits share no key, and a nickna
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib.resources import files
 
 from memorybank import text
+from memorybank.paths import table
 from memorybank.storage.entities import MAX_KEY_CHARS
 
 PERSON, CONCEPT = "PERSON", "CONCEPT"
@@ -20,7 +19,7 @@ PERSON, CONCEPT = "PERSON", "CONCEPT"
 MAX_NAME_WORDS = 4
 
 #: The words of `spelling.toml`.
-_TABLE = tomllib.loads((files(__package__) / "spelling.toml").read_text(encoding="utf-8"))
+_TABLE = table("retain/spelling.toml")
 _HE, _SHE, _ANYBODY, _ADDRESS, _LEGAL, _HEADS = (
     frozenset(_TABLE[name].split()) for name in ("he", "she", "anybody", "address", "legal", "heads")
 )

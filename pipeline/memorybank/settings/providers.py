@@ -1,13 +1,12 @@
 """Provider names of the Hindsight server, and how litellm calls the same provider."""
 
-import tomllib
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from memorybank.errors import InvalidConfig
+from memorybank.paths import table
 
 #: Names, keys and providers as data.
-HINDSIGHT: dict[str, Any] = tomllib.loads((files(__package__) / "hindsight.toml").read_text(encoding="utf-8"))
+HINDSIGHT: dict[str, Any] = table("settings/hindsight.toml")
 
 
 class Provider(NamedTuple):

@@ -15,13 +15,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from memorybank.errors import DatabaseUnavailable
+from memorybank.paths import table
 from memorybank.storage.embedded_state import read_postmaster, serves, share_with_owner
 
 #: User nobody, where the user database does not name it.
@@ -31,7 +31,7 @@ LOG_BYTES = 10_000_000
 #: Lines of the log or of a program's output that go into an error.
 TAIL_LINES = 6
 _HERE = Path(__file__).parent
-_TABLE: dict[str, Any] = tomllib.loads((_HERE / "cluster.toml").read_text(encoding="utf-8"))
+_TABLE: dict[str, Any] = table("storage/cluster.toml")
 
 
 #: Uid and gid of the user as whom PostgreSQL runs.

@@ -1,9 +1,8 @@
 """Cutting a text into sentences, for the languages we speak, without a model."""
 
 import re
-import tomllib
-from pathlib import Path
 
+from memorybank.paths import table
 from memorybank.text.stopwords import STOP_WORDS
 
 #: A line shorter than this is a line of its own (a turn, a heading, an item); a longer one may have been
@@ -21,7 +20,7 @@ _OPENING = "\"'“„‘«»([{¿¡「『（【《-–—*_#> "
 #: A line that starts like this is an item, a heading or a new speaker, never the rest of the line above.
 _NEW_LINE = re.compile(r"\s*(?:[-*•–—>#|]|\d+[.)]\s|\[|[^\W\d_][\w .'-]{0,30}:\s)")
 
-_TABLE = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text("utf-8"))
+_TABLE = table("text/sentences.toml")
 _BEFORE_NAMES, _MAY_END = (frozenset(_TABLE[name].split()) for name in ("before_names", "may_end"))
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+", re.UNICODE)
 _ORDINAL = re.compile(r"\d{1,2}\.")

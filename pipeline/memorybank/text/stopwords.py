@@ -1,9 +1,8 @@
 """Function words per language: left out of the index, and the evidence for a language guess."""
 
-import tomllib
-from pathlib import Path
+from memorybank.paths import table
 
-_TABLE = tomllib.loads((Path(__file__).parent / "stopwords.toml").read_text("utf-8"))
+_TABLE = table("text/stopwords.toml")
 #: By language: words as `fold` leaves them, so that they compare without further work.
 STOP_WORDS: dict[str, frozenset[str]] = {
     code: frozenset(words.split()) for code, words in _TABLE["stop_words"].items()

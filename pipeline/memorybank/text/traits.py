@@ -4,12 +4,11 @@ Kept beside the vector of each unit, so that recall can weigh it for a whole ban
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import IntFlag
 from hashlib import blake2b
-from pathlib import Path
 
+from memorybank import paths
 from memorybank.text.normal import name_key
 
 #: Longest text, in characters, that counts as a turn: a long message that ends in a question also tells something.
@@ -71,7 +70,7 @@ def key_number(key: str) -> int:
 
 
 def _shown() -> dict[Trait, re.Pattern[str]]:
-    table: dict[str, str] = tomllib.loads((Path(__file__).parent / "traits.toml").read_text("utf-8"))
+    table: dict[str, str] = paths.table("text/traits.toml")
     words = {name: "|".join(re.split(r"(?<!\\)\s+", value.strip())) for name, value in table.items()}
     number = rf"\d|{table['unspaced_number']}|(?<!\w)(?i:{words['number']})(?!\w)"
     place = rf"(?<!\w)(?i:{words['place']})\s+(?:\w{{1,3}}\s+)?[{_CAPITAL}]"

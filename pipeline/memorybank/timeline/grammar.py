@@ -6,13 +6,13 @@ or for pieces of patterns; a trailing digit (`<month2>`, `<date2>`) names a seco
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any, Literal
+
+from memorybank.paths import table
 
 Mode = Literal["near", "past", "next", "this", "year", "week"]
 Table = Mapping[str, Any]
@@ -26,7 +26,7 @@ _NEVER = "(?!)"
 
 def read_file(name: str) -> dict[str, Any]:
     """Return a file of `languages/`."""
-    return tomllib.loads((files(__package__) / "languages" / f"{name}.toml").read_text(encoding="utf-8"))
+    return table(f"timeline/languages/{name}.toml")
 
 
 _SHARED = read_file("shared")
@@ -50,16 +50,12 @@ _BEFORE_UNSPACED = r"(?<![0-9])(?<![0-9][.:/\-])"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row of the grammar.
+    """One row of the grammar: the name of a function of `resolve.py`, or "nothing", and a pattern with holders.
 
-    Attributes:
-        action: name of a function of `resolve.py`, or "nothing".
-        pattern: regular expression with holders.
-        mode: which of the possible ones is meant, where the words alone do not say; "year" and "week" say that a
-            direction word ("last") moves the year or the week, not the thing itself.
-        shift: units before (-) or after (+) the anchor, where no direction word says it.
-        unit: the unit when the pattern has none.
-        proper: a month or weekday that is also a common word counts only with a capital letter.
+    `mode`: which of the possible ones is meant, where the words alone do not say; "year" and "week" say that a
+    direction word ("last") moves the year or the week, not the thing itself. `shift`: units before (-) or after (+) the
+    anchor, where no direction word says it. `unit`: where the pattern has none. `proper`: a month or weekday that is
+    also a common word counts only with a capital letter.
     """
 
     action: str

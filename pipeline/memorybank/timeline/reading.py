@@ -7,7 +7,6 @@ from datetime import date, datetime
 from typing import Literal, cast
 
 from memorybank.timeline.grammar import Grammar, Mode, Rule
-from memorybank.timeline.numerals import number
 from memorybank.timeline.span import Grain, TimeSpan
 
 Tense = Literal["past", "future", "unknown"]
@@ -15,6 +14,9 @@ Tense = Literal["past", "future", "unknown"]
 #: What the words and the anchor fix, and the unit that the others leave open where it is not the year.
 _FIXED = frozenset(("day", "distance", "rolling", "unit", "part_of_unit", "day_of_unit", "decade", "century"))
 _LEFT_OPEN: dict[str, Grain] = {"weekday": "week", "weekend": "week", "day_of_month": "month"}
+#: Numerals of East Asia.
+_DIGITS = {char: at for at, char in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2, "元": 1}
+_TENS = "十"
 #: Ordinals of the first Sunday and Monday of all.
 _SUNDAY, _MONDAY = 0, 1
 
@@ -109,3 +111,19 @@ def _is_elsewhere(day: date, today: date, unit: Grain) -> bool:
     return any(
         (day.toordinal() - first) // 7 != (today.toordinal() - first) // 7 for first in (_SUNDAY, _MONDAY)
     )
+
+
+def number(word: str) -> int:
+    """The value of digits ("41", "４１") or of numerals ("十二", "二〇二六"); ValueError for anything else."""
+    if word.isdecimal():
+        return int(word)
+    if _TENS not in word:
+        return int("".join(str(_digit(char)) for char in word))
+    before, after = word.split(_TENS, 1)
+    return 10 * (_digit(before) if before else 1) + (_digit(after) if after else 0)
+
+
+def _digit(char: str) -> int:
+    if char not in _DIGITS:
+        raise ValueError(f"no numeral: {char!r}")
+    return _DIGITS[char]

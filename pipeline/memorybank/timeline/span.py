@@ -16,15 +16,11 @@ _FIRST_MOMENT = time(0, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """From the first moment to the last one, both inside and both in UTC.
+    """From the first moment to the last one (a microsecond), both inside and in UTC; `text`: the words that named it.
 
-    Attributes:
-        start: first moment.
-        end: last moment (the last microsecond of the range).
-        text: the words that named it.
-        grain: the unit that was named, which says how exact it is. A decade has the grain "year".
-        open: the unit that the words leave open, so that the span is one of several that may be meant: the week of
-            "on Friday", the month of "on the 31st", the year of "in May". None where they and the anchor fix it.
+    `grain`: the unit that was named, which says how exact it is; a decade has the grain "year". `open`: the unit that
+    the words leave open, so that the span is one of several that may be meant: the week of "on Friday", the month of
+    "on the 31st", the year of "in May". None where they and the anchor fix it.
     """
 
     start: datetime

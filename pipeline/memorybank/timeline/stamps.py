@@ -31,18 +31,13 @@ _HEAD_CHARS = 80
 def parse_timestamp(value: str) -> datetime:
     """An ISO 8601 date or time as UTC; without a zone it is UTC, without a time the beginning of the day.
 
-    Raises:
-        ValueError: anything else, or a year outside of 1 to 9999.
+    Raises ValueError for anything else, and for a year outside of 1 to 9999.
     """
     return parse_stamp(value).astimezone(UTC)
 
 
 def parse_stamp(value: str, unzoned: tzinfo = UTC) -> datetime:
-    """As `parse_timestamp`, in the zone that was written, else in `unzoned`: relative words need the day there.
-
-    Raises:
-        ValueError: as there.
-    """
+    """As `parse_timestamp`, in the zone that was written, else in `unzoned`: relative words need the day there."""
     match = _STAMP.fullmatch(value.strip())
     if not match:
         raise ValueError(f"not an ISO 8601 date or time: {value[:40]!r}")
