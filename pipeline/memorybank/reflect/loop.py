@@ -15,9 +15,11 @@ from memorybank import templates
 from memorybank.errors import ModelFormatUnsupported, ModelMalformed, ModelTruncated
 from memorybank.llm.client import ChatRequest, LanguageModel, Message
 from memorybank.llm.structured import structured, written
+from memorybank.model import FactType
 from memorybank.reflect import prompting, tools
 from memorybank.reflect.citations import Answer
 from memorybank.reflect.notebook import Page
+from memorybank.reflect.query import TOLD
 from memorybank.reflect.run import Run, size
 from memorybank.reflect.searching import Looked, Searcher
 from memorybank.reflect.tools import DONE, Call
@@ -40,19 +42,22 @@ REASON = "the first look"
 
 @dataclass
 class Loop:
-    """One loop. `answer` is what the model gave, with its numbers; None where it must be asked for it."""
+    """One loop. `answer` is what the model gave, with its numbers; None where it must be asked for it.
+
+    `evidence`: what was found, for a model without tools; None for one that takes them. A conversation is of one kind.
+    """
 
     run: Run
     searcher: Searcher
     model: LanguageModel
     names: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    evidence: Page = field(default_factory=Page)
-    native: bool = field(init=False)
+    evidence: Page | None = None
 
-    def __post_init__(self) -> None:
-        """Ask once whether the model takes tools, as far as is known: a conversation is of one kind."""
-        self.native = self.model.profile("reflect").takes_tools
+    @property
+    def native(self) -> bool:
+        """Whether the model takes tools, as far as is known."""
+        return self.evidence is None
 
     async def answer(self) -> Answer | None:
         """Look up and ask until there is an answer; None where the limits end it, or nothing was found."""
@@ -60,8 +65,7 @@ class Loop:
         if not self.run.notebook.notes:
             return None
         for iteration in range(1, self.run.iterations):
-            evidence = None if self.native else self.evidence
-            request = prompting.step(self.run, self.names, tuple(self.messages), evidence)
+            request = prompting.step(self.run, self.names, tuple(self.messages), self.evidence)
             tokens = size(request)
             if not self._affords(tokens):
                 return None
@@ -71,6 +75,7 @@ class Loop:
             except ModelFormatUnsupported:
                 if not self.native:
                     raise
+                self.model.profile("reflect").refuses_tools()
                 self._do_without_tools()
                 continue
             except (ModelMalformed, ModelTruncated):
@@ -93,26 +98,24 @@ class Loop:
         told = [(one.call, self.searcher.told(one, 0)) for one in looked]
         kept = {one.call.tool for one in found}
         self.names = [name for name in first if name in kept] + ["expand", DONE]
-        self.evidence = self.run.notebook.within(self.run.settings.reflect.max_context_tokens)
-        if kept and self.native:
+        if not self.model.profile("reflect").takes_tools:
+            self._do_without_tools()
+        elif kept:
             self._note("", [(call, text) for call, text in told if call.tool in kept])
 
     def _first(self) -> dict[str, dict[str, int]]:
-        scope = self.run.query.scope
-        observations = {"max_tokens": FIRST_OBSERVATION_TOKENS if self.run.query.budget != "high" else 5_000}
-        wanted: dict[str, dict[str, int]] = {}
-        if not self.run.query.exclude_mental_models:
-            wanted["search_mental_models"] = {}
-        if "observation" in (scope.fact_types or ("observation",)):
-            wanted["search_observations"] = observations
-        if scope.fact_types is None or set(scope.fact_types) - {"observation"}:
-            wanted["recall"] = {}
-        return wanted
+        """Return the searches that come into question, with what they are given beside the question."""
+        query, types = self.run.query, self.run.query.scope.types
+        most = tools.OBSERVATION_TOKENS if query.budget == "high" else FIRST_OBSERVATION_TOKENS
+        wanted: dict[str, tuple[object, dict[str, int]]] = {
+            "search_mental_models": (not query.exclude_mental_models, {}),
+            "search_observations": (types(FactType.OBSERVATION), {"max_tokens": most}),
+            "recall": (types(*TOLD), {}),
+        }
+        return {name: given for name, (comes, given) in wanted.items() if comes}
 
     def _do_without_tools(self) -> None:
         """Go on in words, from all that was found so far."""
-        self.model.profile("reflect").refuses_tools()
-        self.native = False
         self.evidence = self.run.notebook.within(self.run.settings.reflect.max_context_tokens)
         self.messages.clear()
 

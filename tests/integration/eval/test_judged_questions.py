@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memorybank.directives import verdict
 from memorybank.directives.handing import HIDDEN
 from memorybank.errors import ModelRefused
 from memorybank.llm.client import ChatReply, ChatRequest, ModelProfile, ToolCall
@@ -124,11 +125,25 @@ def test_half_of_the_second_set_is_new() -> None:
 async def test_the_second_set_can_be_asked(database: Database, settings: Settings) -> None:
     """Its bank is laid with all that it tells; what a directive keeps back is not handed out."""
     [sample] = [one for one in judged.read(SECOND) if one.id == "d4-names"]
-    reader = Reader(lambda shown: f"They want 1,500 a minute [{about(shown, 'Yildirim')}].", tells=[1])
+    reader = Reader(lambda shown: f"They want 1,500 a minute [{about(shown, 'Yildirim')}][1][2].", tells=[1])
     ground = await judged.laid(database, settings, HashingEmbedder(64), [sample])
     outcome = await judged.answered(ground, sample, reader)
-    assert "Yildirim" in places(outcome["facts"])[1][1] and outcome["handed"] == [HIDDEN]
-    assert f"handed: {[HIDDEN]}" in judged.notes(outcome)
+    _, told, *others = [text for _, text in places(outcome["facts"])]
+    assert "Yildirim" in told.splitlines()[0]
+    assert [json.loads(line.splitlines()[0])["id"] for line in others] == [1, 2]
+    assert all("text" in json.loads(line.splitlines()[0]) for line in others), "a directive's line is none"
+    assert outcome["handed"][0] == HIDDEN and HIDDEN not in outcome["handed"][1:]
+    assert any(note.startswith("handed: ") and HIDDEN in note for note in judged.notes(outcome))
+
+
+def test_a_line_is_judged_with_the_texts_that_its_id_stands_for() -> None:
+    result = '{"id":1,"text":"Yes."}\n{"id":2,"text":"No."}\n{"of":1,"text":"Who leads? Yes."}'
+    asked = ChatRequest("reflect", "", "", messages=({"role": "tool", "content": result},))
+    checked = ChatRequest("reflect", "", '{"id":1,"text":"a draft\'s"}', schema_name=verdict.NAME)
+    reply = ChatReply("", "", "stop", TokenUsage(), "reader")
+    heard = judged.Heard(Reader(str), [(asked, reply), (asked, reply), (checked, reply)])
+    one, two, text = result.splitlines()
+    assert heard.shown == {1: f"{one}\n{text}", 2: two}
 
 
 def part(kind: str, text: str) -> Json:
