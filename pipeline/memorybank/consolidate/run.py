@@ -110,8 +110,7 @@ class Run:
         cap = self.config.consolidation_max_memories_per_round or WINDOW
         most = max(WINDOW, cap)
         wait = Wait(self.config.consolidation_llm_batch_size, self.settings.consolidation.max_wait_seconds)
-        async with self.database.connection() as connection:
-            facts = await observations.pending(connection, self.round.claim.bank, most, wait, self.wanted)
+        facts = await self.database.ask(observations.pending, self.round.claim.bank, most, wait, self.wanted)
         cut = batches(facts, self.wanted, min(self.decider.batch, cap))
         self.total = before + sum(len(inside) for _, inside in cut)
         by_lane: dict[Lane, Line] = {}
@@ -209,8 +208,7 @@ class Run:
         vectors = await passage_vectors(self.database, self.embedder, home, said, prefix)
         near = [vectors[create.text] for create in decision.creates]
         if near:
-            async with self.database.connection() as connection:
-                twins = await observations.twins(connection, shelf, np.stack(near), NEAR)
+            twins = await self.database.ask(observations.twins, shelf, np.stack(near), NEAR)
             decision = without_twins(decision, twins)
         decided = Decided(decision.creates, decision.changes, vectors)
         passes = {fact.id: len(scopes_of(fact.tags, fact.scopes)) for fact in facts}

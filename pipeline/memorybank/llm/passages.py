@@ -23,8 +23,7 @@ async def passage_vectors(
     """
     bank, model = shelf
     by_hash = {text_hash(text): text for text in texts}
-    async with database.connection() as connection:
-        stored = await units.known_vectors(connection, bank, model, list(by_hash), embedder.dimensions)
+    stored = await database.ask(units.known_vectors, bank, model, list(by_hash), embedder.dimensions)
     known = {by_hash[hash_]: vector for hash_, vector in stored.items()}
     missing = [text for text in by_hash.values() if text not in known]
     fresh = await embed(embedder, [prefix + text for text in missing])

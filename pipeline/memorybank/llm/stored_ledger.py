@@ -17,5 +17,4 @@ class StoredLedger:
 
     async def record(self, call: LlmCall) -> None:
         """Store one call; raises DatabaseUnavailable."""
-        async with self.database.connection() as connection:
-            await llm_calls.add(connection, self.caller, call)
+        await self.database.ask(llm_calls.add, self.caller, call)

@@ -62,8 +62,7 @@ class MentalModels:
         Raises the error by which it failed; the old content stands, and the operation says how it ended.
         """
         claim = round_.claim
-        async with self.database.connection() as connection:
-            model = await mental_models.by_number(connection, claim.bank, claim.payload["number"])
+        model = await self.database.ask(mental_models.by_number, claim.bank, claim.payload["number"])
         if model is None:
             return Outcome(error_message="the mental model was deleted meanwhile")
         if round_.over():
@@ -84,8 +83,7 @@ class MentalModels:
 
     async def preview(self, bank: int, viewer: Viewer, id_: str) -> Draft:
         """Return what a refresh would do, and store nothing; raises NotFound, and the ModelError of a provider."""
-        async with self.database.connection() as connection:
-            model = await mental_models.get(connection, bank, viewer, id_)
+        model = await self.database.ask(mental_models.get, bank, viewer, id_)
         text_alone = replace(model, trigger={**model.trigger, "response_schema": None})
         draft = await self._draft(text_alone, Caller(model.bank, model.audience_id))
         if draft.error is not None and not isinstance(draft.error, OWN):
@@ -96,25 +94,23 @@ class MentalModels:
         """Return the number of the embedding model and the vector (d,) of a question, cut where it is too long."""
         cut = cut_to_tokens(asked, self.settings.recall.query_max_tokens)
         [vector] = await embed(self.embedder, [self.settings.embeddings.query_prefix + cut])
-        async with self.database.connection() as connection:
-            number = await models.embedding_model(connection, self.embedder.model, self.embedder.dimensions)
+        number = await self.database.ask(
+            models.embedding_model, self.embedder.model, self.embedder.dimensions
+        )
         return number, vector
 
     async def find_for(self, bank: Bank, question: str, viewer: Viewer) -> list[Model]:
         """Return the models that say something and come near a question, the nearest first."""
-        async with self.database.connection() as connection:
-            known, _ = await mental_models.list_(connection, bank.id, viewer, mental_models.ALL, MOST)
+        known, _ = await self.database.ask(mental_models.list_, bank.id, viewer, mental_models.ALL, MOST)
         known = [model for model in known if model.document]
         if not known:
             return []
         asked = await self.question(question)
-        async with self.database.connection() as connection:
-            near = await knowledge.nearness(connection, bank.id, viewer, asked, managed=False)
+        near = await self.database.ask(knowledge.nearness, bank.id, viewer, asked, managed=False)
         return [one.page for one in pages.search(known, question, near, len(known))]
 
     async def _draft(self, model: Model, caller: Caller) -> Draft:
-        async with self.database.connection() as connection:
-            bank = await banks.by_number(connection, model.bank)
+        bank = await self.database.ask(banks.by_number, model.bank)
         own = stage_model(self.settings, "reflect")
         patience = Patience(own.backoff_seconds, own.backoff_cap_seconds)
         attempts = self.settings.reflect.attempts

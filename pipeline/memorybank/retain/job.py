@@ -78,8 +78,7 @@ class Job:
         operation, size = self.round.claim.lease.operation_id, self.config.retain_chunk_batch_size
         full = True
         while full and not self.round.over():
-            async with self.database.connection() as connection:
-                waiting = await chunks.pending(connection, operation, size)
+            waiting = await self.database.ask(chunks.pending, operation, size)
             await self._extract_batch(waiting)
             if self.stopped:
                 raise self.stopped
@@ -186,8 +185,7 @@ class Job:
     async def _with_vectors(self, done: Sequence[Done]) -> Group:
         """Return chunks with the vectors of their facts; texts that the bank has embedded before are not embedded."""
         texts = [fact.text for one in done for fact in one.facts]
-        async with self.database.connection() as connection:
-            model = await self._model_number(connection)
+        model = await self.database.ask(self._model_number)
         home, prefix = (self.bank.id, model), self.settings.embeddings.passage_prefix
         known = await passage_vectors(self.database, self.embedder, home, texts, prefix)
         rows = [known[text] for text in texts]
@@ -231,10 +229,9 @@ class Job:
         """Return what the operation did, by number: the wire's names where it has one."""
         claim = self.round.claim
         kept = self.counts.get("facts", 0) + self.counts.get("mentions", 0)
-        async with self.database.connection() as connection:
-            calls, used = await llm_calls.spent(
-                connection, claim.lease.operation_id, Viewer((claim.audience_id,))
-            )
+        calls, used = await self.database.ask(
+            llm_calls.spent, claim.lease.operation_id, Viewer((claim.audience_id,))
+        )
         dropped = {
             name.removeprefix(writing.DROPPED): count
             for name, count in self.counts.items()

@@ -128,8 +128,7 @@ class Retain:
         """Do a round of one operation: the handler of `Kind.RETAIN`."""
         job = await self._begin(round_)
         await job.extract()
-        async with self.database.connection() as connection:
-            left = await chunks.counts(connection, round_.claim.lease.operation_id)
+        left = await self.database.ask(chunks.counts, round_.claim.lease.operation_id)
         if left.pending:
             return Outcome(more=True)
         await self._queue_index(round_)
@@ -154,8 +153,7 @@ class Retain:
 
     async def _replay(self, bank: Bank, operation_id: UUID) -> Submitted | None:
         """Return the answer to a request that was taken before; raises Conflict where the id means something else."""
-        async with self.database.connection() as connection:
-            known = await retains.submission(connection, operation_id)
+        known = await self.database.ask(retains.submission, operation_id)
         if known is None:
             return None
         if known.bank != bank.id or known.kind != Kind.BATCH_RETAIN:

@@ -8,7 +8,7 @@ import asyncio
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -41,6 +41,7 @@ RETRY_SECONDS = (0.5, 1.0, 2.0)
 
 Conninfo = Callable[[], Awaitable[str]]
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Database:
@@ -85,6 +86,16 @@ class Database:
             ) from error
         except psycopg.OperationalError as error:
             raise _typed(error) from error
+
+    async def ask(
+        self,
+        query: Callable[Concatenate[Connection, P], Awaitable[T]],
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        """Return what one query gives, on a connection of its own."""
+        async with self.connection() as connection:
+            return await query(connection, *arguments, **named)
 
     @asynccontextmanager
     async def apart(self) -> AsyncIterator[Connection]:
