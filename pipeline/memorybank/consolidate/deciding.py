@@ -8,11 +8,10 @@ from uuid import UUID
 
 from memorybank.consolidate import extractive, prompting
 from memorybank.consolidate.decision import Board, Decision, decide
-from memorybank.consolidate.limits import limit_of
-from memorybank.consolidate.scopes import scopes_of
+from memorybank.consolidate.scopes import limit_of, scopes_of
 from memorybank.llm.client import LanguageModel
+from memorybank.llm.ledger import StoredLedger
 from memorybank.llm.retry import Budget, Patience, Tried
-from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.llm.structured import structured
 from memorybank.settings import BankConfig, Settings, stage_model
 from memorybank.storage import observations

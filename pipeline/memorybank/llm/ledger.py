@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from memorybank.model import LlmCall, TokenUsage
+from memorybank.storage import llm_calls
+from memorybank.storage.llm_calls import Caller
+from memorybank.storage.pool import Database
 
 
 class Ledger(Protocol):
@@ -31,3 +34,15 @@ class MemoryLedger:
     def usage(self) -> TokenUsage:
         """Return the sum over all calls."""
         return sum((call.usage for call in self.calls), TokenUsage())
+
+
+@dataclass(frozen=True)
+class StoredLedger:
+    """Stores calls on behalf of a bank, an audience and an operation, each when it ended: a crash loses no spending."""
+
+    database: Database
+    caller: Caller
+
+    async def record(self, call: LlmCall) -> None:
+        """Store one call; raises DatabaseUnavailable."""
+        await self.database.ask(llm_calls.add, self.caller, call)

@@ -20,9 +20,8 @@ from memorybank.errors import (
 )
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
-from memorybank.llm.ledger import MemoryLedger
+from memorybank.llm.ledger import MemoryLedger, StoredLedger
 from memorybank.llm.retry import Budget, Patience
-from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.mental_models import pages, trigger
 from memorybank.mental_models.draft import Draft, Ending, Notes
 from memorybank.mental_models.evidence import FindEvidence

@@ -17,7 +17,7 @@ from memorybank.directives.checks import Language, MustCite
 from memorybank.directives.enforcing import Checker, Draft, Enforced, enforced
 from memorybank.errors import BadRequest, DirectiveViolated, ModelError, TimedOut
 from memorybank.llm.client import LanguageModel
-from memorybank.llm.stored_ledger import StoredLedger
+from memorybank.llm.ledger import StoredLedger
 from memorybank.model import Bank, Hit
 from memorybank.reflect import extractive, handing, unknown
 from memorybank.reflect.answering import Answering

@@ -82,7 +82,7 @@ class _Writing:
     async def write(self, connection: Connection, *, exact: bool) -> None:
         """Write the fact with all that is derived from it, and drop what stood on what it said."""
         fact = self.plan.fact
-        named = await entities.of_units(connection, [fact.id])
+        named = await entities.of(connection, "units", [fact.id])
         with stated.rules():
             await curation.write(connection, fact, self.plan.acts, self.now)
         if self.source is not None:

@@ -11,8 +11,8 @@ import numpy as np
 from memorybank.audience import Viewer
 from memorybank.errors import Conflict, ModelError
 from memorybank.llm.embedding import Embedder, RemoteEmbedder
+from memorybank.llm.ledger import StoredLedger
 from memorybank.llm.passages import passage_vectors
-from memorybank.llm.stored_ledger import StoredLedger
 from memorybank.model import Bank
 from memorybank.operations import ERROR_SAMPLE, Outcome
 from memorybank.retain import sharing, writing

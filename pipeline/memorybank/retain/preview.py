@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memorybank.errors import ModelError
-from memorybank.llm.ledger import MemoryLedger
-from memorybank.llm.stored_ledger import StoredLedger
+from memorybank.llm.ledger import MemoryLedger, StoredLedger
 from memorybank.model import Bank, Fact, RetainItem, TokenUsage
 from memorybank.retain import intake
 from memorybank.retain.chunking import ChunkSize, chunk

@@ -185,7 +185,7 @@ async def delete(connection: Connection, bank: int, ids: Sequence[UUID]) -> dict
         return {}
     asked = {"ids": list(ids)}
     said = await fetch_all(connection, "chunks.said", asked)
-    named = await entities.of_chunks(connection, ids)
+    named = await entities.of(connection, "chunks", ids)
     await execute(connection, "chunks.delete", asked)
     await entities.prune(connection, bank, named)
     return {row["document"]: row["facts"] for row in said}

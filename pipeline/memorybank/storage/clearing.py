@@ -27,7 +27,7 @@ async def clear(
         named = [row["entity"] for row in await fetch_all(connection, "clearing.named", asked)]
     else:
         await listings.get_memory(connection, bank, viewer, fact)
-        named = await entities.of_units(connection, [fact])
+        named = await entities.of(connection, "units", [fact])
     documents = await fetch_all(connection, "clearing.documents", asked)
     deleted, *_ = [
         await execute(connection, f"clearing.{step}", asked)

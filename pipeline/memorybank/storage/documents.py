@@ -83,7 +83,7 @@ async def delete(connection: Connection, bank: int, document_id: str, viewer: Vi
     if row is None:
         return None
     number = {"number": row["number"]}
-    named = await entities.of_documents(connection, [row["number"]])
+    named = await entities.of(connection, "documents", [row["number"]])
     units = await fetch_row(connection, "documents.count_units", number)
     await execute(connection, "documents.delete", number)
     await entities.prune(connection, bank, named)

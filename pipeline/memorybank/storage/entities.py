@@ -114,21 +114,11 @@ async def near(connection: Connection, bank: int, audience_id: int, ids: Sequenc
     return {row["entity"]: Near(frozenset(row["entities"]), row["mentions"]) for row in rows}
 
 
-async def of_documents(connection: Connection, numbers: Sequence[int]) -> list[UUID]:
-    """Return the entities that units said in these documents mention."""
-    rows = await fetch_all(connection, "entities.of_documents", {"numbers": list(numbers)})
-    return [row["entity"] for row in rows]
-
-
-async def of_chunks(connection: Connection, chunks: Sequence[UUID]) -> list[UUID]:
-    """Return the entities that facts that these chunks say mention."""
-    rows = await fetch_all(connection, "entities.of_chunks", {"chunks": list(chunks)})
-    return [row["entity"] for row in rows]
-
-
-async def of_units(connection: Connection, units: Sequence[UUID]) -> list[UUID]:
-    """Return the entities that these units, and what stands on them, mention."""
-    rows = await fetch_all(connection, "entities.of_units", {"units": list(units)})
+async def of(
+    connection: Connection, what: Literal["documents", "chunks", "units"], ids: Sequence[int] | Sequence[UUID]
+) -> list[UUID]:
+    """Return the entities that what these say, and what stands on it, mention."""
+    rows = await fetch_all(connection, f"entities.of_{what}", {"ids": list(ids)})
     return [row["entity"] for row in rows]
 
 

@@ -36,7 +36,7 @@ async def one(connection: Connection, bank: int, memory: UUID, viewer: Viewer, n
     if counted is None:
         raise NotFound(f"Memory {memory} not found")
     documents = await fetch_all(connection, "curation.documents", asked)
-    named = await entities.of_units(connection, [memory])
+    named = await entities.of(connection, "units", [memory])
     chunks = await execute(connection, "forget.withhold", asked)
     await execute(connection, "forget.one", asked)
     for row in documents:

@@ -120,15 +120,15 @@ async def list_tags(
     viewer: Viewer,
     pattern: str | None,
     page: Page,
-    of: Literal["listings", "mental_models"] = "listings",
+    of: Literal["memories", "mental_models"] = "memories",
 ) -> Listing:
     """Return tags, the most used first; `*` in the pattern stands for any text, case never matters.
 
     `of`: those of memories, or those of mental models.
     """
     like = _like(pattern) if pattern else None
-    parameters = {"bank": bank, "pattern": like, **viewer.parameters(), **page.parameters()}
-    return _listing(await fetch_all(connection, f"{of}.list_tags", parameters))
+    parameters = {"bank": bank, "pattern": like, "of": of, **viewer.parameters(), **page.parameters()}
+    return _listing(await fetch_all(connection, "listings.list_tags", parameters))
 
 
 def _like(pattern: str) -> str:

@@ -249,7 +249,7 @@ async def withdraw(connection: Connection, place: UUID, now: datetime) -> int:
         circle = Audience(AudienceKind.PLACE, place=place)
         audience = await audiences.ensure(connection, row["bank"], circle)
         asked = {"ids": row["ids"], "audience_id": audience, "now": now}
-        named = await entities.of_units(connection, row["ids"])
+        named = await entities.of(connection, "units", row["ids"])
         await execute(connection, "stated.unmention", asked)
         moved += await execute(connection, "stated.move", asked)
         await entities.prune(connection, row["bank"], named)

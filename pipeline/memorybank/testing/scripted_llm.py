@@ -19,7 +19,7 @@ import socket
 import sys
 import threading
 import time
-from dataclasses import asdict, dataclass
+from collections import Counter, defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -34,15 +34,6 @@ TOKEN_CHARACTERS = 4
 _PATIENCE = 600.0
 #: Words of a text that the embedding endpoint takes at most.
 EMBEDDING_WORDS = 2000
-
-
-@dataclass
-class Count:
-    """Calls and tokens of one kind of call."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 class Gate:
@@ -255,7 +246,7 @@ class ScriptedLLM:
         self.waiting = 0
         self.stopping = threading.Event()
         self._faults: list[Fault] = []
-        self._counts: dict[str, Count] = {}
+        self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._lock = threading.Lock()
         self._gate = Gate()
         self._server = _Server(port, self)
@@ -330,17 +321,15 @@ class ScriptedLLM:
     def count(self, kind: str, prompt: int, completion: int) -> None:
         """Add one answered call to the counts."""
         with self._lock:
-            count = self._counts.setdefault(kind, Count())
-            count.calls += 1
-            count.prompt_tokens += prompt
-            count.completion_tokens += completion
+            self._counts[kind].update(calls=1, prompt_tokens=prompt, completion_tokens=completion)
 
     def stats(self) -> dict[str, Any]:
         """Return calls and tokens by kind and together, of answered calls."""
         with self._lock:
-            by_kind = {kind: asdict(count) for kind, count in self._counts.items()}
-        names = ("calls", "prompt_tokens", "completion_tokens")
-        total = {name: sum(count[name] for count in by_kind.values()) for name in names}
+            by_kind = {kind: dict(count) for kind, count in self._counts.items()}
+        total = Counter(calls=0, prompt_tokens=0, completion_tokens=0)
+        for count in by_kind.values():
+            total.update(count)
         return {"by_kind": by_kind, "total": total, "received": self.calls, "waiting": self.waiting}
 
 

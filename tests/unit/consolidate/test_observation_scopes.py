@@ -9,8 +9,7 @@ import pytest
 from observation_samples import DAY, fact
 
 from memorybank.consolidate.batching import Lane, batches, first, halves, lanes, open_scopes, parts
-from memorybank.consolidate.limits import limit_of
-from memorybank.consolidate.scopes import MAX_COMBINATIONS, scopes_of
+from memorybank.consolidate.scopes import MAX_COMBINATIONS, limit_of, scopes_of
 from memorybank.settings import defaults, resolve_bank
 from memorybank.storage.observations import Pending, Scope
 

@@ -1,6 +1,6 @@
 """Banks: profile, configuration, statistics, tags."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Query
 from pydantic import BaseModel
@@ -28,12 +28,6 @@ from memorybank.serve.http.schemas.banks import (
 from memorybank.serve.http.schemas.wire import DeleteResponse, SearchQuery, stamp
 from memorybank.settings import BankConfig, overrides_from_profile
 from memorybank.storage import banks, listings
-
-#: Whose tags are listed: the contract's words, and where we keep them.
-SOURCES: dict[str, Literal["listings", "mental_models"]] = {
-    "memories": "listings",
-    "mental_models": "mental_models",
-}
 
 
 @call("GET", "/v1/default/banks", command="banks")
@@ -173,9 +167,9 @@ async def list_tags(
     asked: Annotated[TagsQuery, Query()],
 ) -> ListTagsResponse:
     """List tags, the most used first; `*` in `q` stands for any text."""
-    page, of = asked.page, SOURCES[asked.source]
+    page = asked.page
     async with memory.reading(bank_id) as (connection, bank):
-        found = await listings.list_tags(connection, bank.id, viewer, asked.q, page, of)
+        found = await listings.list_tags(connection, bank.id, viewer, asked.q, page, asked.source)
     items = [TagItem(tag=row["id"], count=row["count"]) for row in found.rows]
     return ListTagsResponse(items=items, total=found.total, limit=page.limit, offset=page.offset)
 

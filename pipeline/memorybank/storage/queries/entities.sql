@@ -55,7 +55,7 @@ CROSS JOIN LATERAL (
 -- audience: the caller has locked these documents and deletes them under the viewer
 -- Names in documents and in what stands on them, for pruning.
 SELECT DISTINCT ue.entity
-FROM unnest(%(numbers)s::integer[]) AS asked (number)
+FROM unnest(%(ids)s::integer[]) AS asked (number)
 CROSS JOIN LATERAL said_in(asked.number) AS said (unit)
 LEFT JOIN observation_source s ON s.source = said.unit
 JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
@@ -64,9 +64,9 @@ JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
 -- audience: staging deletes chunks of a document that it has locked and whose audience it has checked
 -- Names that facts of these chunks, and what stands on them, mention, for pruning.
 SELECT DISTINCT ue.entity
-FROM (SELECT u.id AS unit FROM memory_unit u WHERE u.chunk = ANY(%(chunks)s::uuid[])
+FROM (SELECT u.id AS unit FROM memory_unit u WHERE u.chunk = ANY(%(ids)s::uuid[])
       UNION
-      SELECT m.unit FROM unit_mention m WHERE m.chunk = ANY(%(chunks)s::uuid[])) AS said
+      SELECT m.unit FROM unit_mention m WHERE m.chunk = ANY(%(ids)s::uuid[])) AS said
 LEFT JOIN observation_source s ON s.source = said.unit
 JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
 
@@ -74,7 +74,7 @@ JOIN unit_entity ue ON ue.unit IN (said.unit, s.observation)
 -- audience: the caller has found these units under the viewer, and changes them
 -- Names in units and in what stands on them, for pruning.
 SELECT DISTINCT ue.entity
-FROM unnest(%(units)s::uuid[]) AS asked (id)
+FROM unnest(%(ids)s::uuid[]) AS asked (id)
 LEFT JOIN observation_source s ON s.source = asked.id
 JOIN unit_entity ue ON ue.unit IN (asked.id, s.observation)
 

@@ -47,13 +47,18 @@ WHERE u.bank = %(bank)s AND u.id = %(id)s
   AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: list_tags
--- Tags of visible memories, the most used first.
-WITH chosen AS MATERIALIZED (
-    SELECT tag, count(*) AS count
-    FROM memory_unit u CROSS JOIN unnest(u.tags) AS tag
-    WHERE u.bank = %(bank)s AND u.status = 'active'
+-- Tags of visible memories, or of mental models, the most used first.
+WITH tagged AS (
+    SELECT u.tags FROM memory_unit u
+    WHERE u.bank = %(bank)s AND u.status = 'active' AND %(of)s = 'memories'
       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
-      AND (%(pattern)s::text IS NULL OR lower(tag) LIKE %(pattern)s)
+    UNION ALL
+    SELECT m.tags FROM mental_model m
+    WHERE m.bank = %(bank)s AND %(of)s = 'mental_models' AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
+), chosen AS MATERIALIZED (
+    SELECT tag, count(*) AS count
+    FROM tagged CROSS JOIN unnest(tagged.tags) AS tag
+    WHERE %(pattern)s::text IS NULL OR lower(tag) LIKE %(pattern)s
     GROUP BY tag
 ), page AS (
     SELECT * FROM chosen ORDER BY count DESC, tag LIMIT %(limit)s OFFSET %(offset)s

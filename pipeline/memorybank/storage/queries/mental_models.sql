@@ -40,21 +40,6 @@ WHERE m.bank = %(bank)s AND tags_match(m.tags, %(tags)s::text[], %(tags_match)s)
   AND (%(managed)s::boolean IS NULL OR m.is_managed = %(managed)s)
   AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
 
--- name: list_tags
--- Tags of visible models, the most used first.
-WITH chosen AS MATERIALIZED (
-    SELECT tag, count(*) AS count
-    FROM mental_model m CROSS JOIN unnest(m.tags) AS tag
-    WHERE m.bank = %(bank)s AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
-      AND (%(pattern)s::text IS NULL OR lower(tag) LIKE %(pattern)s)
-    GROUP BY tag
-), page AS (
-    SELECT * FROM chosen ORDER BY count DESC, tag LIMIT %(limit)s OFFSET %(offset)s
-)
-SELECT counted.total, page.tag AS id, page.count
-FROM (SELECT count(*) AS total FROM chosen) AS counted LEFT JOIN page ON true
-ORDER BY page.count DESC, page.tag
-
 -- name: sources
 -- The memories that models cite in what they say now, as they are now.
 SELECT DISTINCT o.model, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end
