@@ -129,11 +129,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
     curate = Curate(database, embedder, settings)
     stating = Stating(database, embedder, settings, curate)
     mental_models = MentalModels(
-        RecallForMentalModels(recall),
-        _model_for(model, settings, "reflect"),
-        embedder,
-        database,
-        settings,
+        RecallForMentalModels(recall), _model_for(model, settings, "reflect"), embedder, database, settings
     )
     try:
         yield Parts(

@@ -19,13 +19,7 @@ from memorybank.consolidate.batching import WINDOW, Lane, batches, first, halves
 from memorybank.consolidate.deciding import Decider, Verdict
 from memorybank.consolidate.decision import USELESS, without_twins
 from memorybank.consolidate.scopes import scopes_of
-from memorybank.errors import (
-    ModelError,
-    ModelMalformed,
-    ModelRefused,
-    ModelTruncated,
-    ModelUnavailable,
-)
+from memorybank.errors import ModelError, ModelMalformed, ModelRefused, ModelTruncated, ModelUnavailable
 from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.llm.passages import passage_vectors
 from memorybank.operations import Outcome

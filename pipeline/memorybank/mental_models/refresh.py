@@ -238,7 +238,8 @@ class Refresh:
         if kept.repaired:
             mode, more["changed"] = "full", None
         document, output = kept.draft.document, kept.draft.output
-        ending = Ending.UNCHANGED if _same(document, self.model.document) else Ending.WRITTEN
+        same = _plain(document) == _plain(self.model.document)
+        ending = Ending.UNCHANGED if same else Ending.WRITTEN
         said = {"document": document, "candidate": document, "structured_output": output}
         return self._made(mode, ending, evidence, **said, **more)
 
@@ -284,12 +285,7 @@ class Refresh:
         )
 
     async def _call(
-        self,
-        scope: str,
-        model: LanguageModel,
-        request: ChatRequest,
-        read: Callable[[Any], T],
-        budget: Budget,
+        self, scope: str, model: LanguageModel, request: ChatRequest, read: Callable[[Any], T], budget: Budget
     ) -> T:
         began = time.perf_counter()
         try:
@@ -336,11 +332,8 @@ def _withheld(kept: Enforced[Page]) -> str:
     return f"the page is not written: it breaks directives of the bank, or nobody can say that it keeps them: {broken}"
 
 
-def _same(one: Document, other: Document) -> bool:
-    return _plain(one) == _plain(other)
-
-
 def _plain(document: Document) -> list[tuple[str, list[tuple[str, frozenset[UUID]]]]]:
+    """Return what a document says, whatever the order of its citations."""
     return [
         (section.name, [(one.text, frozenset(one.sources)) for one in section.statements])
         for section in document

@@ -11,13 +11,7 @@ import numpy as np
 
 from memorybank.audience import Viewer
 from memorybank.directives.enforcing import Checker
-from memorybank.errors import (
-    DirectiveViolated,
-    MemoryBankError,
-    ModelMalformed,
-    ModelRefused,
-    ModelTruncated,
-)
+from memorybank.errors import DirectiveViolated, MemoryBankError, ModelMalformed, ModelRefused, ModelTruncated
 from memorybank.llm.client import LanguageModel
 from memorybank.llm.embedding import Embedder, RemoteEmbedder, embed
 from memorybank.llm.ledger import MemoryLedger, StoredLedger

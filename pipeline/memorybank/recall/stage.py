@@ -20,17 +20,7 @@ from memorybank.llm.embedding import Embedder, RemoteEmbedder
 from memorybank.llm.embedding_queries import QueryVectors
 from memorybank.llm.reranking import Reranker
 from memorybank.model import Bank, FactType, Hit, Scores
-from memorybank.recall import (
-    beside,
-    budget,
-    diversity,
-    fusion,
-    hits,
-    question,
-    ranking,
-    rerank,
-    trace,
-)
+from memorybank.recall import beside, budget, diversity, fusion, hits, question, ranking, rerank, trace
 from memorybank.recall.arms import temporal
 from memorybank.recall.arms.lexical import Bm25
 from memorybank.recall.budget import Cost

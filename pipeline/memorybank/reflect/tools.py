@@ -94,10 +94,7 @@ class Call:
 def offered(names: Collection[str]) -> tuple[dict[str, Any], ...]:
     """Return the declarations of tools, in our order, as providers take them."""
     return tuple(
-        {
-            "type": "function",
-            "function": {"name": name, "description": says, "parameters": _parameters(name)},
-        }
+        {"type": "function", "function": {"name": name, "description": says, "parameters": _parameters(name)}}
         for name, (says, _, _) in _TOOLS.items()
         if name in names
     )

@@ -17,14 +17,8 @@ import sys
 from collections.abc import Sequence
 
 #: prctl(2) options.
-PR_SET_PDEATHSIG, PR_GET_SECUREBITS, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = (
-    1,
-    27,
-    28,
-    38,
-    47,
-)
-PR_CAP_AMBIENT_RAISE = 2
+PR_SET_PDEATHSIG, PR_GET_SECUREBITS, PR_SET_SECUREBITS = 1, 27, 28
+PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 38, 47, 2
 #: Capabilities then survive the change of user, and access(2) heeds them.
 SECBIT_NO_SETUID_FIXUP = 1 << 2
 #: What may be kept, smallest first: nothing; read and search any folder; also write anywhere. The last one
@@ -45,11 +39,7 @@ class _Header(ctypes.Structure):
 
 
 class _Sets(ctypes.Structure):
-    _fields_ = (
-        ("effective", ctypes.c_uint32),
-        ("permitted", ctypes.c_uint32),
-        ("inheritable", ctypes.c_uint32),
-    )
+    _fields_ = tuple((name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable"))
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -197,12 +197,7 @@ async def get_chunk(connection: Connection, viewer: Viewer, chunk_id: str) -> Ro
 
 
 async def list_entities(
-    connection: Connection,
-    bank: int,
-    viewer: Viewer,
-    tags: TagFilter,
-    page: Page,
-    entity: UUID | None = None,
+    connection: Connection, bank: int, viewer: Viewer, tags: TagFilter, page: Page, entity: UUID | None = None
 ) -> Listing:
     """Return entities that visible memories name, the most mentioned first; or the one asked for."""
     parameters = {

@@ -375,10 +375,7 @@ async def _roll_up(connection: Connection, parent: UUID | None) -> None:
 
 def _record(row: Row, parts: tuple[OperationRecord, ...] = ()) -> OperationRecord:
     made = _progress(row["progress"]) or _summed_progress(parts)
-    return OperationRecord(
-        **row | {"status": Status(row["status"]), "progress": made},
-        parts=parts,
-    )
+    return OperationRecord(**row | {"status": Status(row["status"]), "progress": made}, parts=parts)
 
 
 def _progress(document: Mapping[str, Any] | None) -> Progress | None:

@@ -88,10 +88,7 @@ class Database:
             raise _typed(error) from error
 
     async def ask(
-        self,
-        query: Callable[Concatenate[Connection, P], Awaitable[T]],
-        *arguments: P.args,
-        **named: P.kwargs,
+        self, query: Callable[Concatenate[Connection, P], Awaitable[T]], *arguments: P.args, **named: P.kwargs
     ) -> T:
         """Return what one query gives, on a connection of its own."""
         async with self.connection() as connection:

@@ -181,10 +181,7 @@ async def _asked(connection: Connection, name: str, bank: int, viewer: Viewer, *
 def _postings(row: Row) -> TermPostings:
     found = row["documents"] is not None
     return TermPostings(
-        row["frequency"],
-        addresses_of(row),
-        row["tf"] if found else NONE,
-        row["lengths"] if found else NONE,
+        row["frequency"], addresses_of(row), row["tf"] if found else NONE, row["lengths"] if found else NONE
     )
 
 

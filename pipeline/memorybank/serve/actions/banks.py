@@ -153,18 +153,13 @@ def _check_switched_on(memory: MemoryBank) -> None:
 def _config(memory: MemoryBank, bank_id: str, bank: Bank | None) -> BankConfigResponse:
     resolved = memory.config_of(bank) if bank else memory.settings.bank
     return BankConfigResponse(
-        bank_id=bank_id,
-        config=resolved.model_dump(mode="json"),
-        overrides=dict(bank.config) if bank else {},
+        bank_id=bank_id, config=resolved.model_dump(mode="json"), overrides=dict(bank.config) if bank else {}
     )
 
 
 @call("GET", BANK + "/tags")
 async def list_tags(
-    memory: MemoryBank,
-    viewer: Viewer,
-    bank_id: str,
-    asked: Annotated[TagsQuery, Query()],
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[TagsQuery, Query()]
 ) -> ListTagsResponse:
     """List tags, the most used first; `*` in `q` stands for any text."""
     page = asked.page

@@ -32,10 +32,7 @@ DOCUMENT = BANK + "/documents/{document_id:path}"
 
 @call("GET", BANK + "/documents")
 async def list_documents(
-    memory: MemoryBank,
-    viewer: Viewer,
-    bank_id: str,
-    asked: Annotated[DocumentsQuery, Query()],
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[DocumentsQuery, Query()]
 ) -> ListDocumentsResponse:
     """List documents, the last updated first, without their texts."""
     async with memory.reading(bank_id) as (connection, bank):

@@ -30,10 +30,7 @@ EVERYTHING = listings.TagFilter()
 
 @call("GET", BANK + "/entities", command="entities")
 async def list_entities(
-    memory: MemoryBank,
-    viewer: Viewer,
-    bank_id: str,
-    asked: Annotated[TaggedQuery, Query()],
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[TaggedQuery, Query()]
 ) -> EntityListResponse:
     """List entities, the most mentioned first."""
     async with memory.reading(bank_id) as (connection, bank):
@@ -44,11 +41,7 @@ async def list_entities(
 
 @call("GET", BANK + "/entities/{entity_id}")
 async def get_entity(
-    memory: MemoryBank,
-    viewer: Viewer,
-    bank_id: str,
-    entity_id: str,
-    asked: Annotated[EntityQuery, Query()],
+    memory: MemoryBank, viewer: Viewer, bank_id: str, entity_id: str, asked: Annotated[EntityQuery, Query()]
 ) -> EntityDetailResponse:
     """Return one entity."""
     entity = uuid_of(entity_id, "entity_id")
@@ -89,11 +82,7 @@ async def unmerge_entity(
 
 
 async def _detail(
-    connection: Connection,
-    bank: int,
-    viewer: Viewer,
-    entity: UUID,
-    wanted: listings.TagFilter = EVERYTHING,
+    connection: Connection, bank: int, viewer: Viewer, entity: UUID, wanted: listings.TagFilter = EVERYTHING
 ) -> EntityDetailResponse:
     row = await listings.get_entity(connection, bank, viewer, entity, wanted)
     aliases = [

@@ -75,10 +75,7 @@ async def recall_memories(
 
 @call("GET", BANK + "/memories/list")
 async def list_memories(
-    memory: MemoryBank,
-    viewer: Viewer,
-    bank_id: str,
-    asked: Annotated[MemoriesQuery, Query()],
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[MemoriesQuery, Query()]
 ) -> ListMemoryUnitsResponse:
     """List memories, the last mentioned first."""
     if asked.consolidation_state not in (None, *CONSOLIDATION_STATES):

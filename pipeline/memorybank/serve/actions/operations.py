@@ -29,10 +29,7 @@ OPERATION = BANK + "/operations/{operation_id}"
 
 @call("GET", BANK + "/operations", command="operations")
 async def list_operations(
-    memory: MemoryBank,
-    viewer: Viewer,
-    bank_id: str,
-    asked: Annotated[OperationsQuery, Query()],
+    memory: MemoryBank, viewer: Viewer, bank_id: str, asked: Annotated[OperationsQuery, Query()]
 ) -> OperationsListResponse:
     """List operations, the newest first."""
     wanted = OperationFilter(**asked.model_dump(exclude={"type"}), kind=asked.type)
