@@ -11,6 +11,7 @@ from memorybank.errors import MemoryBankError
 from memorybank_eval import (
     ablation,
     ann,
+    audiences,
     benchmark,
     beside,
     beside_recall,
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     cost.set_defaults(run=_benchmark)
     ablation.add_commands(commands)
     ann.add_command(commands)
+    audiences.add_command(commands)
     beside.add_command(commands)
     beside_recall.add_command(commands)
     beside_reflect.add_command(commands)

@@ -34,9 +34,15 @@ class RecallOptions:
 class Client:
     """A server at one address; an async context manager."""
 
-    def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, url: str, transport: httpx.AsyncBaseTransport | None = None, key: str | None = None
+    ) -> None:
         self._http = httpx.AsyncClient(
-            base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False, transport=transport
+            base_url=url,
+            timeout=TIMEOUT_SECONDS,
+            trust_env=False,
+            transport=transport,
+            headers={"Authorization": f"Bearer {key}"} if key else None,
         )
 
     async def __aenter__(self) -> Self:

@@ -11,6 +11,7 @@ audiences of a bank at once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -67,7 +68,12 @@ class Viewer:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the two SQL parameters that every read of an audience's rows takes."""
-        return {"sees_all": self.sees_all, "audiences": list(self.audiences)}
+        return {"sees_all": self.sees_all, "audiences": self._as_array}
+
+    @cached_property
+    def _as_array(self) -> str:
+        """The audiences as PostgreSQL writes an array: of a list each statement would turn each number into text."""
+        return f"{{{','.join(map(str, self.audiences))}}}"
 
     def knows_of(self, bank_id: str) -> bool:
         """Return whether they may learn that a bank is there."""

@@ -27,6 +27,8 @@ GUARDED = (
     "knowledge_folder",
 )
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+#: How a statement names the viewer's audiences: as an array, or, where it looks up row by row, as a set made once.
+_VIEWERS = ("ANY(CAST(%(audiences)s AS BIGINT[]))", "IN (SELECT UNNEST(CAST(%(audiences)s AS BIGINT[])))")
 
 
 def _statement(query: queries.Query) -> exp.Expression:
@@ -53,7 +55,10 @@ def _guards(block: exp.Expression) -> set[str]:
     comparisons = [
         (found.this, found.expression) for found in block.find_all(exp.EQ) if _is_audience(found.this)
     ]
-    aliases = {column.table for column, other in comparisons if isinstance(other, exp.Any)}
+    members = [(found.this, found) for found in block.find_all(exp.In) if _is_audience(found.this)]
+    aliases = {
+        column.table for column, other in [*comparisons, *members] if other.sql("postgres").endswith(_VIEWERS)
+    }
     for column, other in comparisons:
         if _is_audience(other) and {column.table, other.table} & aliases:
             aliases |= {column.table, other.table}

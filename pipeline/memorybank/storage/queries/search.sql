@@ -28,7 +28,7 @@ CROSS JOIN LATERAL (
     SELECT count(*) AS units
     FROM (SELECT FROM embedding e
           WHERE e.bank = %(bank)s AND e.speaker = asked.speaker AND e.speaker <> 0
-            AND (%(sees_all)s OR e.audience_id = ANY(%(audiences)s::bigint[]))
+            AND (%(sees_all)s OR e.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
           LIMIT %(least)s) AS found
 ) AS held
 WHERE held.units >= %(least)s
@@ -93,7 +93,7 @@ WITH meant AS (
     UNION
     SELECT coalesce(n.root, n.entity) FROM entity_name n
     WHERE n.bank = %(bank)s AND n.key = ANY(string_to_array(%(keys)s, E'\n')) AND n.rule <> 'part'
-      AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
+      AND (%(sees_all)s OR n.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
 )
 SELECT meant.id AS entity, held.documents, held.positions
 FROM meant
@@ -103,7 +103,7 @@ CROSS JOIN LATERAL (
           FROM unit_entity ue
           CROSS JOIN LATERAL (SELECT m.document_number, m.position, m.status FROM memory_unit m
                               WHERE m.id = ue.unit
-                                AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS u
+                                AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS u
           WHERE ue.entity = meant.id AND u.status = 'active'
           ORDER BY ue.unit DESC LIMIT (SELECT %(cap)s)) AS found
 ) AS held
@@ -118,7 +118,7 @@ WITH seed AS (
          AS asked (document, position, strength)
     CROSS JOIN LATERAL (SELECT u.id, u.bank FROM memory_unit u
                         WHERE u.document_number = asked.document AND u.position = asked.position
-                          AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
+                          AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS s
     WHERE s.bank = %(bank)s
 ), met AS (
     SELECT said.entity, max(seed.strength) AS strength, array_agg(seed.id) AS hits
@@ -133,7 +133,7 @@ CROSS JOIN LATERAL (
           FROM unit_entity ue
           CROSS JOIN LATERAL (SELECT m.document_number, m.position, m.status FROM memory_unit m
                               WHERE m.id = ue.unit
-                                AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS u
+                                AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS u
           WHERE ue.entity = met.entity AND u.status = 'active' AND met.entity <> ALL(%(known)s::uuid[])
           ORDER BY ue.unit DESC LIMIT (SELECT %(cap)s))
           UNION
@@ -149,7 +149,7 @@ WITH seed AS (
          AS asked (document, position, strength, place)
     CROSS JOIN LATERAL (SELECT u.id, u.bank FROM memory_unit u
                         WHERE u.document_number = asked.document AND u.position = asked.position
-                          AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS s
+                          AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS s
     WHERE s.bank = %(bank)s
 ), reached AS (
     SELECT seed.hit, l.unit, l.kind, l.weight, l.weight * seed.strength AS strength
@@ -168,7 +168,7 @@ SELECT best.kind = 'caused_by' AS causal, array_agg(best.hit) AS hits, array_agg
 FROM best
 CROSS JOIN LATERAL (SELECT m.document_number, m.position, m.status FROM memory_unit m
                     WHERE m.id = best.unit
-                      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS u
+                      AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS u
 WHERE u.status = 'active'
 GROUP BY best.kind
 
@@ -179,14 +179,14 @@ WITH near AS (
     (SELECT u.document_number, u.position, u.occurred_start, u.occurred_end, u.mentioned_at
      FROM memory_unit u
      WHERE u.bank = %(bank)s AND u.status = 'active'
-       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+       AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
        AND u.mentioned_at BETWEEN %(start)s AND %(end)s
      ORDER BY u.mentioned_at DESC LIMIT %(cap)s)
     UNION
     (SELECT u.document_number, u.position, u.occurred_start, u.occurred_end, u.mentioned_at
      FROM memory_unit u
      WHERE u.bank = %(bank)s AND u.status = 'active'
-       AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+       AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
        AND coalesce(u.occurred_start, u.occurred_end) <= %(end)s AND coalesce(u.occurred_end, u.occurred_start) >= %(start)s
      ORDER BY coalesce(u.occurred_start, u.occurred_end) DESC LIMIT %(cap)s)
 )
@@ -203,7 +203,7 @@ FROM (
     SELECT u.document_number, u.position
     FROM memory_unit u
     WHERE u.bank = %(bank)s AND u.status = 'active' AND u.mentioned_at > %(moment)s AND NOT u.mentioned_at_assumed
-      AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+      AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
     ORDER BY u.mentioned_at DESC LIMIT %(cap)s
 ) AS u
 
@@ -234,13 +234,13 @@ CROSS JOIN LATERAL (
            m.mentioned_at_assumed, m.tags, m.metadata, m.document, m.chunk, m.bank, m.status
     FROM memory_unit m
     WHERE m.document_number = asked.document AND m.position = asked.position
-      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
+      AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
     OFFSET 0
 ) AS u
 LEFT JOIN LATERAL (SELECT x.id FROM document x WHERE x.number = u.document
-                     AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS d ON true
+                     AND (%(sees_all)s OR x.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS d ON true
 LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
-                     AND (%(sees_all)s OR x.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS c ON true
+                     AND (%(sees_all)s OR x.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS c ON true
 CROSS JOIN LATERAL (
     SELECT array_agg(e.id) AS ids, array_agg(e.name) AS names
     FROM (SELECT x.id, x.name FROM unit_entity ue
@@ -256,10 +256,10 @@ SELECT asked.observation, f.id, f.document_number AS document, f.position, f.chu
 FROM unnest(%(observations)s::uuid[]) AS asked (observation)
 CROSS JOIN LATERAL (SELECT s.source FROM observation_source s
                     WHERE s.observation = asked.observation AND s.bank = %(bank)s
-                      AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS held
+                      AND (%(sees_all)s OR s.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS held
 CROSS JOIN LATERAL (SELECT m.id, m.document_number, m.position, m.chunk, m.status FROM memory_unit m
                     WHERE m.id = held.source
-                      AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[])) OFFSET 0) AS f
+                      AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS f
 WHERE f.status = 'active'
 ORDER BY asked.observation, f.id DESC
 
@@ -269,11 +269,11 @@ ORDER BY asked.observation, f.id DESC
 SELECT c.id, c.text, c.ordinal, d.id AS document_id
 FROM chunk c JOIN document d ON d.number = c.document
 WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL AND NOT c.withheld
-  AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
-  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR c.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
+  AND (%(sees_all)s OR d.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
   AND NOT EXISTS (SELECT 1 FROM memory_unit u
                   WHERE u.chunk = c.id AND u.status <> 'active'
-                    AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])))
+                    AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))))
   AND NOT EXISTS (SELECT 1 FROM unit_mention m JOIN memory_unit u ON u.id = m.unit
                   WHERE m.chunk = c.id AND m.audience_id = u.audience_id AND u.status <> 'active'
-                    AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])))
+                    AND (%(sees_all)s OR u.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))))
