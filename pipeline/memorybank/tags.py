@@ -158,8 +158,11 @@ class _Reader:
             raise InvalidInput(f"tag groups are nested more than {MAX_DEPTH} deep", loc=place)
         if self.count > MAX_GROUPS:
             raise InvalidInput(f"there are more than {MAX_GROUPS} tag groups", loc=_PLACE)
-        said = value if isinstance(value, Mapping) else {}
-        match [(key, said[key]) for key in ("and", "or", "not", "tags") if said.get(key) is not None]:
+        told = value.items() if isinstance(value, Mapping) else ()
+        said: dict[str, Any] = {key: one for key, one in told if one is not None}
+        mode = said.pop("match", "any_strict") if "tags" in said else "any_strict"
+        # A key that is none of these would be a condition left out, and the filter wider than was meant.
+        match list(said.items()):
             case [("and" | "or" as key, list(parts))]:
                 made = TagAll if key == "and" else TagAny
                 return made(
@@ -168,7 +171,6 @@ class _Reader:
             case [("not", part)]:
                 return TagNot(self.read(part, (*place, "not"), depth + 1))
             case [("tags", list(tags))]:
-                mode = said.get("match", "any_strict")
                 if mode in MODES and all(isinstance(tag, str) for tag in tags):
                     return TagLeaf(tuple(normalize(tag) for tag in tags), mode)
         raise InvalidInput(

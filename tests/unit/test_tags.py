@@ -93,6 +93,10 @@ def test_what_is_needed_is_really_held_by_all_that_pass(group: TagGroup, held: s
         {"tags": ["a"], "match": ["any"]},
         {"and": {"tags": ["a"]}},
         {"not": ["a"]},
+        {"tags": ["a"], "not": {"tags": ["b"]}},
+        {"tags": ["a"], "matches": "all"},
+        {"nor": [{"tags": ["a"]}]},
+        {"not": {"tags": ["a"]}, "match": "any"},
         None,
     ],
 )
