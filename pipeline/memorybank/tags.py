@@ -160,7 +160,7 @@ class _Reader:
             raise InvalidInput(f"there are more than {MAX_GROUPS} tag groups", loc=_PLACE)
         told = value.items() if isinstance(value, Mapping) else ()
         said: dict[str, Any] = {key: one for key, one in told if one is not None}
-        mode = said.pop("match", "any_strict") if "tags" in said else "any_strict"
+        mode: Any = said.pop("match", "any_strict") if "tags" in said else None
         # A key that is none of these would be a condition left out, and the filter wider than was meant.
         match list(said.items()):
             case [("and" | "or" as key, list(parts))]:
