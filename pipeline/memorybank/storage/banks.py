@@ -32,6 +32,10 @@ def stored_id(bank_id: str) -> str:
     return stored
 
 
+#: What goes with a bank, in this order; the rest by foreign key.
+DELETED = "mental_models knowledge_folders postings embeddings unit_links unit_entities observations units documents"
+
+
 @dataclass(frozen=True)
 class BankListing:
     """A bank in the list: what it holds, as far as the viewer may see."""
@@ -138,18 +142,8 @@ async def delete(connection: Connection, bank_id: str) -> Deleted:
     await mentions.alone(connection, row["id"])
     await execute(connection, "banks.lock_documents", bank)
     counts = await fetch_row(connection, "banks.held", bank)
-    for step in (
-        "mental_models",
-        "knowledge_folders",
-        "postings",
-        "embeddings",
-        "unit_links",
-        "unit_entities",
-        "observations",
-        "units",
-        "documents",
-    ):
-        await execute(connection, f"banks.delete_{step}", bank)
+    for table in DELETED.split():
+        await execute(connection, f"banks.delete_{table}", bank)
     await operations.delete_bank(connection, row["id"])
     await execute(connection, "banks.delete", bank)
     return Deleted(**counts, indexed=row["indexed_model"] is not None)

@@ -4,7 +4,7 @@ A row of fixed width is a run of big-endian fields, each behind its length. `row
 structured type, `rows` gives an empty array of it with the lengths filled in, `copy_rows` sends such arrays.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ RowType = np.dtype[np.void]
 Rows = np.ndarray[Any, RowType]
 
 
-def row_type(columns: Mapping[str, str]) -> RowType:
+def row_type(**columns: str) -> RowType:
     """Return the type of a row: column name -> numpy type of its bytes on the wire, big-endian."""
     fields: list[tuple[str, str]] = [("columns", ">i2")]
     for name, kind in columns.items():

@@ -91,8 +91,9 @@ def _normal(asked: str | None) -> str | None:
     return None if asked is None else normalize(asked)
 
 
-def _listing(rows: list[Row]) -> Listing:
-    """Take the total out of the rows; an empty page is one row of nulls."""
+async def _listing(connection: Connection, name: str, viewer: Viewer, page: Page, **asked: Any) -> Listing:
+    """Return a page of what a query lists, the total taken out of the rows; an empty page is one row of nulls."""
+    rows = await fetch_all(connection, name, {**asked, **viewer.parameters(), **page.parameters()})
     return Listing([row for row in rows if row["id"] is not None], rows[0]["total"])
 
 
@@ -100,8 +101,8 @@ async def list_memories(
     connection: Connection, bank: int, viewer: Viewer, conditions: MemoryFilter, page: Page
 ) -> Listing:
     """Return memories, the last mentioned first."""
-    parameters = {"bank": bank, **viewer.parameters(), **conditions.parameters(), **page.parameters()}
-    return _listing(await fetch_all(connection, "listings.list_memories", parameters))
+    asked = conditions.parameters()
+    return await _listing(connection, "listings.list_memories", viewer, page, bank=bank, **asked)
 
 
 async def get_memory(connection: Connection, bank: int, viewer: Viewer, unit: UUID) -> Row:
@@ -127,8 +128,7 @@ async def list_tags(
     `of`: those of memories, or those of mental models.
     """
     like = _like(pattern) if pattern else None
-    parameters = {"bank": bank, "pattern": like, "of": of, **viewer.parameters(), **page.parameters()}
-    return _listing(await fetch_all(connection, "listings.list_tags", parameters))
+    return await _listing(connection, "listings.list_tags", viewer, page, bank=bank, pattern=like, of=of)
 
 
 def _like(pattern: str) -> str:
@@ -140,14 +140,8 @@ async def list_documents(
     connection: Connection, bank: int, viewer: Viewer, q: str | None, tags: TagFilter, page: Page
 ) -> Listing:
     """Return documents without their texts, the last updated first."""
-    parameters = {
-        "bank": bank,
-        "q": _normal(q),
-        **tags.parameters(),
-        **viewer.parameters(),
-        **page.parameters(),
-    }
-    return _listing(await fetch_all(connection, "listings.list_documents", parameters))
+    asked = {"bank": bank, "q": _normal(q), **tags.parameters()}
+    return await _listing(connection, "listings.list_documents", viewer, page, **asked)
 
 
 async def get_document(connection: Connection, bank: int, viewer: Viewer, document_id: str) -> Row:
@@ -163,19 +157,13 @@ async def list_chunks(
     connection: Connection, bank: int, viewer: Viewer, document_id: str, page: Page
 ) -> Listing:
     """Return a document's chunks in order."""
-    parameters = {
-        "bank": bank,
-        "document_id": normalize(document_id),
-        **viewer.parameters(),
-        **page.parameters(),
-    }
-    return _listing(await fetch_all(connection, "listings.list_chunks", parameters))
+    asked = {"bank": bank, "document_id": normalize(document_id)}
+    return await _listing(connection, "listings.list_chunks", viewer, page, **asked)
 
 
 async def list_history(connection: Connection, viewer: Viewer, document: int, page: Page) -> Listing:
     """Return what was done to a document, by its number; the newest act first."""
-    parameters = {"document": document, **viewer.parameters(), **page.parameters()}
-    return _listing(await fetch_all(connection, "history.of_document", parameters))
+    return await _listing(connection, "history.of_document", viewer, page, document=document)
 
 
 async def get_chunk(connection: Connection, viewer: Viewer, chunk_id: str) -> Row:
@@ -200,14 +188,8 @@ async def list_entities(
     connection: Connection, bank: int, viewer: Viewer, tags: TagFilter, page: Page, entity: UUID | None = None
 ) -> Listing:
     """Return entities that visible memories name, the most mentioned first; or the one asked for."""
-    parameters = {
-        "bank": bank,
-        "entity_id": entity,
-        **tags.parameters(),
-        **viewer.parameters(),
-        **page.parameters(),
-    }
-    return _listing(await fetch_all(connection, "listings.list_entities", parameters))
+    asked = {"bank": bank, "entity_id": entity, **tags.parameters()}
+    return await _listing(connection, "listings.list_entities", viewer, page, **asked)
 
 
 async def get_entity(connection: Connection, bank: int, viewer: Viewer, entity: UUID, tags: TagFilter) -> Row:

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from memorybank.indexing import form_of, index_terms, text_hash
 from memorybank.storage import copying, packed
+from memorybank.storage.copying import INT4, INT8
 from memorybank.storage.found import TYPE_BITS
 from memorybank.storage.queries import Connection, execute, fetch_all, load
 from memorybank.text.traits import Form
@@ -25,15 +26,7 @@ EVERY_UNIT = 0
 _TEXT_HASH = "V16"
 
 _POSTING = copying.row_type(
-    {
-        "bank": copying.INT8,
-        "term": copying.INT8,
-        "document": copying.INT4,
-        "position": copying.INT4,
-        "audience_id": copying.INT8,
-        "tf": copying.INT4,
-        "length": copying.INT4,
-    }
+    bank=INT8, term=INT8, document=INT4, position=INT4, audience_id=INT8, tf=INT4, length=INT4
 )
 
 
@@ -105,19 +98,9 @@ async def add_vectors(
     vectors: np.ndarray,
 ) -> None:
     """Store a vector for each unit: float (units, dimensions)."""
-    kind = copying.row_type(
-        {
-            "bank": copying.INT8,
-            "document": copying.INT4,
-            "position": copying.INT4,
-            "audience_id": copying.INT8,
-            "model": copying.INT4,
-            "speaker": copying.INT4,
-            "traits": copying.INT4,
-            "text_hash": _TEXT_HASH,
-            "vector": copying.halfvec(vectors.shape[1]),
-        }
-    )
+    own = {"text_hash": _TEXT_HASH, "vector": copying.halfvec(vectors.shape[1])}
+    address = {"bank": INT8, "document": INT4, "position": INT4, "audience_id": INT8}
+    kind = copying.row_type(**address, model=INT4, speaker=INT4, traits=INT4, **own)
     rows = copying.rows(kind, len(units))
     rows["bank"], rows["audience_id"], rows["model"] = bank, audience_id, model
     rows["document"] = [unit.document for unit in units]
