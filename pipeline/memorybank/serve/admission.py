@@ -1,14 +1,17 @@
 """Who is asking, and what they may ask for: from what a request carries to a Principal, from that to a Viewer.
 
-Until the first key is made, the server is reached over loopback only and its callers are the operator; from then on
-every request needs a key. Whom a key stands for is read for each request: what was revoked, or left, ends at once.
+Until the first key is made, the server is reached over loopback only, by a name of this machine, and its callers are
+the operator; from then on every request needs a key. Whom a key stands for is read for each request: what was revoked,
+or left, ends at once.
 """
 
 import asyncio
+import ipaddress
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from memorybank.audience import OPERATOR, Principal, PrincipalKind, Viewer
 from memorybank.errors import BadRequest, Forbidden, Unauthorized
@@ -21,6 +24,8 @@ from memorybank.storage.queries import Connection
 #: Seconds for which a process believes that there are no keys, so that a request without one costs no query. Whoever
 #: makes the first key is answered after as many: by then no process lets anybody in without one.
 OPEN_SECONDS = 1.0
+#: Names of this machine, besides its addresses.
+LOCAL_NAMES = ("localhost",)
 #: Said to whoever has no valid key: the same for none, a wrong one and a revoked one.
 NO_KEY = "a valid API key is needed: Authorization: Bearer <key>, or X-API-Key"
 #: Whom a call is for, in words.
@@ -29,11 +34,25 @@ FOR_WHOM = {Rule.PERSON: PrincipalKind.PERSON, Rule.AGENT: PrincipalKind.AGENT}
 
 @dataclass(frozen=True)
 class Carried:
-    """What a request carries: a key, or a session, and for whom an operator acts ("person:<id>" or "agent:<id>")."""
+    """What a request carries: a key, or a session, and for whom an operator acts ("person:<id>" or "agent:<id>").
+
+    `host`: the name by which the server was asked.
+    """
 
     key: str | None = None
     session: str | None = None
     acting_as: str | None = None
+    host: str | None = None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether nobody beyond this machine reaches an address."""
+    if host in LOCAL_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @asynccontextmanager
@@ -66,7 +85,11 @@ class Admission:
 
     async def principal(self, carried: Carried) -> Principal:
         """Return whom a request speaks for; raises Unauthorized, Forbidden, and NotFound for whom nobody knows."""
-        found = OPERATOR if not await self.needs_key() else (await self.opened(carried)).principal
+        if await self.needs_key():
+            found = (await self.opened(carried)).principal
+        else:
+            _check_name(carried.host)
+            found = OPERATOR
         return found if carried.acting_as is None else await self._acting(found, carried.acting_as)
 
     async def opened(self, carried: Carried) -> keys.Opened:
@@ -136,3 +159,19 @@ class Admission:
         if found is None:
             raise directory.unknown(kind.capitalize(), named)
         return found
+
+
+def _check_name(host: str | None) -> None:
+    """Raise Forbidden where a server without keys is asked by a name of elsewhere.
+
+    A page of any site may have its own name lead to this machine, and would read the answers as the operator.
+    """
+    try:
+        name = None if host is None else urlsplit(f"//{host}").hostname
+    except ValueError:
+        name = host
+    if name is not None and not is_loopback(name):
+        raise Forbidden(
+            "without keys this server answers to names of this machine alone, as localhost;"
+            " make one first: memorybank keys create --operator"
+        )

@@ -6,7 +6,6 @@ nothing but the cancel of whoever stands in the block.
 
 import asyncio
 import gc
-import ipaddress
 import math
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -19,13 +18,13 @@ from fastapi import FastAPI
 from memorybank import paths
 from memorybank.errors import InvalidConfig
 from memorybank.memory import MemoryBank
+from memorybank.serve.admission import is_loopback
 from memorybank.serve.http.app import build
 from memorybank.serve.workforce import Workforce
 from memorybank.settings import ServerSettings, Settings
 from memorybank.storage import keys
 from memorybank.storage.server import Server, opened
 
-LOCAL_NAMES = ("localhost",)
 #: New objects after which Python looks for garbage in circles. A recall makes thousands that live for a millisecond and
 #: hold no circle: at Python's own 700 it costs a tenth of the CPU of a recall.
 GARBAGE_AFTER = 20_000
@@ -61,16 +60,6 @@ async def serve(settings: Settings) -> AsyncIterator[Api]:
         await _check_keys(settings)
         async with _answering(settings, listening) as api:
             yield api
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether nobody beyond this machine reaches an address."""
-    if host in LOCAL_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 async def _check_keys(settings: Settings) -> None:

@@ -70,7 +70,7 @@ def carried(request: Request) -> Carried:
     session = None if key is not None else request.cookies.get(COOKIE)
     if session is not None and request.method not in SAFE:
         check_origin(request)
-    return Carried(key, session, headers.get("x-acting-as"))
+    return Carried(key, session, headers.get("x-acting-as"), headers.get("host"))
 
 
 def check_origin(request: Request) -> None:
