@@ -16,7 +16,7 @@ from memorybank.settings.environment import from_environment
 from memorybank.settings.explain import dotted, explain
 from memorybank.settings.keys import OPEN_TABLES, declared, flat, near, nested
 from memorybank.settings.llm import STAGES
-from memorybank.settings.server import Settings
+from memorybank.settings.server import Settings, stage_model
 
 #: What `Settings.sources` calls the shipped values.
 SHIPPED = "default.toml"
@@ -112,8 +112,7 @@ def _source(key: str, layer: Layer) -> str:
 
 
 def _warn_half_set(settings: Settings) -> None:
-    stages = (settings.retain.llm, settings.reflect.llm, settings.consolidation.llm)
-    named = settings.llm.model or any(stage.model for stage in stages)
+    named = settings.llm.model or any(stage_model(settings, stage).model for stage in STAGES)
     if not named and (settings.llm.api_key or settings.llm.base_url):
         _log.warning(
             "llm.api_key or llm.base_url is set, but llm.model is not: the extractive engine does the work"

@@ -221,9 +221,5 @@ class Settings(Section):
 
 def stage_model(settings: Settings, stage: Stage) -> LlmSettings:
     """Return the model settings that hold for a stage: its own over `[llm]`."""
-    own = {
-        "retain": settings.retain.llm,
-        "reflect": settings.reflect.llm,
-        "consolidation": settings.consolidation.llm,
-    }
-    return over(settings.llm, own[stage])
+    own: StageLlm = getattr(settings, stage).llm
+    return over(settings.llm, own)

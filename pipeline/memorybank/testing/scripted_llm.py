@@ -7,9 +7,7 @@ In a test:
         ... llm.model "openai/scripted", llm.base_url server.base_url, llm.api_key "none" ...
         assert server.calls == 3
 
-As a process: `python -m memorybank.testing.scripted_llm --port 9099 --latency 0.2`; then over HTTP
-GET /stats, /requests; POST /reset, /latency {"seconds": 0.5}, /fail {"kind": "length", "times": 1}, /hold,
-/release {"times": 1}.
+As a process: `python -m memorybank.testing.scripted_llm --port 9099 --latency 0.2`; then over HTTP GET /stats.
 """
 
 import argparse
@@ -70,13 +68,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
     def do_GET(self) -> None:
-        told = self.server.told
         if self.path.endswith("/models"):
             self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
         elif self.path == "/stats":
-            self._send(200, told.stats())
-        elif self.path == "/requests":
-            self._send(200, {"requests": told.requests})
+            self._send(200, self.server.told.stats())
         else:
             self._send(404, {"error": {"message": "no such path"}})
 
@@ -89,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path.endswith("/rerank"):
             self._rerank(body)
         else:
-            self._control(self.path.removeprefix("/"), body)
+            self._send(404, {"error": {"message": "no such path"}})
 
     def _chat(self, body: Body) -> None:
         told = self.server.told
@@ -172,24 +167,6 @@ class _Handler(BaseHTTPRequestHandler):
         results.sort(key=lambda result: -result["relevance_score"])
         self._send(200, {"id": "rerank-scripted", "results": results, "usage": {"total_tokens": 1}})
 
-    def _control(self, verb: str, body: Body) -> None:
-        told = self.server.told
-        match verb:
-            case "reset":
-                told.reset()
-            case "latency":
-                told.latency = float(body["seconds"])
-            case "fail":
-                told.fail(**body)
-            case "hold":
-                told.hold()
-            case "release":
-                told.release(body.get("times"))
-            case _:
-                self._send(404, {"error": {"message": "no such path"}})
-                return
-        self._send(200, {"ok": True})
-
     def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
         self._write(status, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), headers or {})
 
@@ -267,7 +244,7 @@ class ScriptedLLM:
 
     @property
     def address(self) -> str:
-        """Return the address of the control paths."""
+        """Return the address of the server."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property

@@ -373,14 +373,13 @@ async def test_each_attempt_at_embedding_is_one_request(endpoint: ScriptedLLM) -
     assert waits == [0.5, 3.0] and endpoint.calls == 3
 
 
-async def test_the_endpoint_is_steered_over_http(endpoint: ScriptedLLM) -> None:
+async def test_the_endpoint_tells_over_http_what_it_was_asked(endpoint: ScriptedLLM) -> None:
     async with httpx.AsyncClient(base_url=endpoint.address) as client:
-        await client.post("/fail", json={"kind": "no_facts", "times": 1})
+        endpoint.fail("no_facts")
         assert (await outcome(endpoint)).facts == []
         stats = (await client.get("/stats")).json()
         assert stats["by_kind"]["extracted_facts"]["calls"] == 1 and stats["received"] == 1
-        await client.post("/latency", json={"seconds": 0})
-        await client.post("/reset")
+        endpoint.reset()
         assert (await client.get("/stats")).json()["total"]["calls"] == 0
         assert (await client.get("/v1/models")).json()["data"][0]["id"] == "scripted"
         assert (await client.post("/nonsense")).status_code == 404
