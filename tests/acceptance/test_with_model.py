@@ -97,7 +97,7 @@ def test_an_item_that_the_model_refuses_takes_no_other_with_it(
 
 def test_work_is_cancelled_while_it_runs_and_queued_again(bank: Bank, held: ScriptedLLM) -> None:
     operation = _queue(bank, *TEXTS)
-    until(lambda: held.state.waiting)
+    until(lambda: held.waiting)
     path = f"/operations/{operation}"
     found = bank.get(path)
     assert found["child_operations"][0]["status"] == "processing"
@@ -126,7 +126,7 @@ def test_what_waits_is_cancelled_at_once(bank: Bank, held: ScriptedLLM) -> None:
         good(bank.call("POST", "/memories", {"items": [item], "async": True}))["operation_id"]
         for item in items
     )
-    until(lambda: held.state.waiting)
+    until(lambda: held.waiting)
     assert bank.get(f"/operations/{second}")["status"] == "pending"
     good(bank.call("DELETE", f"/operations/{second}"))
     assert bank.get(f"/operations/{second}")["status"] == "cancelled"
@@ -137,7 +137,7 @@ def test_what_waits_is_cancelled_at_once(bank: Bank, held: ScriptedLLM) -> None:
 
 def test_progress_is_shown_while_work_runs(bank: Bank, held: ScriptedLLM) -> None:
     operation = _queue(bank, *TEXTS)
-    until(lambda: held.state.waiting)
+    until(lambda: held.waiting)
     progress = bank.get(f"/operations/{operation}")["progress"]
     assert list(violations("OperationProgress", progress)) == []
     assert (progress["processed"], progress["total"]) == (0, 2)
@@ -157,7 +157,7 @@ def test_reads_answer_while_many_wait_for_the_model(bank: Bank, held: ScriptedLL
     waiting = 24  # more than the pool has connections
     with ThreadPoolExecutor(waiting) as pool:
         kept = [pool.submit(bank.retain, f"Ana bought kiln {number}.") for number in range(waiting)]
-        until(lambda: held.state.waiting >= waiting)
+        until(lambda: held.waiting >= waiting)
         began = time.monotonic()
         assert bank.get("/stats")["pending_operations"] == waiting
         assert bank.recall("kiln")["results"] == []
@@ -187,7 +187,7 @@ def test_a_bank_deleted_under_running_work_stays_deleted(bank: Bank, held: Scrip
     other.retain(TEXTS[1])
     held.hold()
     _queue(bank, *TEXTS)
-    until(lambda: held.state.waiting)
+    until(lambda: held.waiting)
     good(bank.call("DELETE"))
     held.release()
     time.sleep(0.5)  # the round ends, and finds no row to write under
