@@ -10,6 +10,7 @@ from uuid import UUID
 
 from memorybank.audience import Viewer
 from memorybank.consolidate.stage import Consolidate
+from memorybank.curate.band import Band
 from memorybank.curate.facts import Facts
 from memorybank.curate.placed import PlacedRecall
 from memorybank.curate.stating import Stating
@@ -60,6 +61,7 @@ class Parts:
     curate: Curate
     stating: Stating
     facts: Facts
+    band: Band
     consolidate: Consolidate
     recall: PlacedRecall
     reflect: Reflect
@@ -138,6 +140,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             curate=curate,
             stating=stating,
             facts=Facts(stating, recall),
+            band=Band(stating),
             consolidate=Consolidate(
                 database, embedder, _model_for(model, settings, "consolidation"), settings
             ),

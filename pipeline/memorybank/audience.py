@@ -53,13 +53,14 @@ class Viewer:
     """Who asks: the audience ids this request may see, or, explicitly, the operator, who sees all of them.
 
     `banks` are the ids of the banks whose existence they may learn; None: of all. `placed`: only what applies in a
-    place.
+    place. `rooms`: through Band, what was said there for an organization or of somebody is seen too.
     """
 
     audiences: tuple[int, ...]
     sees_all: bool = False
     banks: tuple[str, ...] | None = None
     placed: bool = False
+    rooms: frozenset[UUID] = frozenset()
 
     @classmethod
     def operator(cls) -> "Viewer":

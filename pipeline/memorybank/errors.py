@@ -44,6 +44,26 @@ class BadRequest(InvalidInput, code="bad_request", status=400):
     """Well-formed, but cannot be asked for in this way or in this state."""
 
 
+class ScopeNeedsOrganization(InvalidInput, code="org_scope_requires_organization"):
+    """An agent without an organization has none to share with."""
+
+
+class SubjectNeedsScope(InvalidInput, code="subject_id_requires_subject_scope"):
+    """A memory about somebody has the scope of a subject."""
+
+
+class ScopeNeedsSubject(InvalidInput, code="subject_scope_requires_subject_id"):
+    """The scope of a subject, and nobody it is about."""
+
+
+class MixedPagination(InvalidInput, code="mixed_pagination"):
+    """A page by its number and by a cursor."""
+
+
+class WrongTransition(InvalidInput, code="invalid_status_transition"):
+    """A memory of this status does not get that one."""
+
+
 class WrongState(BadRequest, code="wrong_state"):
     """The memory is in a state in which it cannot be changed in this way."""
 
@@ -82,6 +102,10 @@ class Forbidden(MemoryBankError, code="forbidden", status=403):
 
 class OwnerRequired(Forbidden, code="owner_required"):
     """Only owners of a workspace change what all of it knows."""
+
+
+class PlanRequired(Forbidden, code="plan_required"):
+    """The plan of the caller's organization does not include memories."""
 
 
 class Conflict(MemoryBankError, code="conflict", status=409):

@@ -85,9 +85,9 @@ def _path(call: Call, bank: str) -> str:
 
 
 def _said(answer: httpx.Response) -> tuple[Any, ...]:
-    """All that an answer says, but when it was said."""
+    """All that an answer says, but when it was said, and to which request."""
     kept = {name: value for name, value in answer.headers.items() if name != "date"}
-    return answer.status_code, kept, answer.text
+    return answer.status_code, kept, re.sub('"req_[0-9a-f]{32}"', '"req"', answer.text)
 
 
 @pytest.mark.parametrize("call", list(CALLS), ids=lambda call: call.name)
@@ -101,7 +101,6 @@ def test_every_call_wants_a_key(world: World, call: Call) -> None:
         world.ask(None, call.method, path, headers={"x-api-key": b"\xfc"}),
         world.ask(None, call.method, path, headers={"cookie": "memorybank_session=x", "origin": world.url}),
     ]
-    assert len({answer.text for answer in answers}) == 1
     assert all(_said(answer) == _said(answers[0]) for answer in answers)
     assert (answers[0].status_code, answers[0].headers["www-authenticate"]) == (401, "Bearer")
     assert "key" in answers[0].text

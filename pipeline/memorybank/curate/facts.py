@@ -289,7 +289,7 @@ async def _shown(
     return [
         Fact(
             one,
-            names[one.kept_by][1] if one.kept_by is not None and one.kept_by in names else None,
+            names[one.kept_by].name if one.kept_by is not None and one.kept_by in names else None,
             one.source is None
             or one.source.place is None
             or principal.operates

@@ -4,7 +4,7 @@ Nothing reads the text but the rules that find names: no model is asked, so it c
 the transaction, which writes everything else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -130,11 +130,35 @@ def _clean(statement: Statement, screen: Screen, index: int) -> Statement:
     if not visible(text).strip():
         raise InvalidInput("text must not be blank", loc=("body", "text"), value=statement.text)
     own = statement.taxonomy
-    # What is screened of an item is its text and its context.
-    screened, found = screen.item(
-        RetainItem(text, None, context="" if own is None else normalize(own.thought))
+    # What is screened of an item is its text, its context, and its metadata.
+    said = dict.fromkeys(_texts({} if own is None else own.metadata))
+    thought = "" if own is None else normalize(own.thought)
+    item = RetainItem(
+        text, None, context=thought, metadata={str(at): normalize(one) for at, one in enumerate(said)}
     )
+    screened, found = screen.item(item)
     if found and screen.blocks:
         raise Blocked([vars(Violation.of(index, found))])
-    taxonomy = None if own is None else replace(own, thought=screened.context)
-    return replace(statement, text=screened.content, taxonomy=taxonomy)
+    if own is not None:
+        clean = dict(zip(said, screened.metadata.values(), strict=True))
+        own = replace(own, thought=screened.context, metadata=_worded(own.metadata, clean))
+    return replace(statement, text=screened.content, taxonomy=own)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    for inner in (
+        (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        yield from _texts(inner)
+
+
+def _worded(value: Any, words: Mapping[str, str]) -> Any:
+    """Return a JSON value with other words for its texts."""
+    if isinstance(value, str):
+        return words[value]
+    if isinstance(value, dict):
+        return {words[key]: _worded(inner, words) for key, inner in value.items()}
+    return [_worded(inner, words) for inner in value] if isinstance(value, list) else value

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from memorybank.audience import OPERATOR, Principal, PrincipalKind, Viewer
-from memorybank.errors import BadRequest, Forbidden, Unauthorized
+from memorybank.errors import BadRequest, Forbidden, PlanRequired, Unauthorized
 from memorybank.serve.calls import Call, Rule
 from memorybank.storage import audiences, directory, keys
 from memorybank.storage.banks import stored_id
@@ -28,6 +28,10 @@ OPEN_SECONDS = 1.0
 LOCAL_NAMES = ("localhost",)
 #: Said to whoever has no valid key: the same for none, a wrong one and a revoked one.
 NO_KEY = "a valid API key is needed: Authorization: Bearer <key>, or X-API-Key"
+#: Said to whose organization has no memories; Band's own words.
+NO_PLAN = (
+    "Memory API access requires an Enterprise plan. Please upgrade your subscription to use this endpoint."
+)
 #: Whom a call is for, in words.
 FOR_WHOM = {Rule.PERSON: PrincipalKind.PERSON, Rule.AGENT: PrincipalKind.AGENT}
 
@@ -106,9 +110,11 @@ class Admission:
         """Return what somebody may see, or change, by a call; None for one that asks for no viewer.
 
         Raises NotFound for a bank that they have nothing to do with; Forbidden for what they may not do with one that
-        they know of; Unauthorized and Forbidden for calls of other callers.
+        they know of; Unauthorized and Forbidden for calls of other callers, PlanRequired.
         """
         self._check_kind(principal, call.rule)
+        if call.options.planned and not principal.memory_access:
+            raise PlanRequired(NO_PLAN)
         bank_id = None if bank_id is None else stored_id(bank_id)
         if call.rule in (Rule.USES, Rule.OWNS) and bank_id is not None:
             await self._check_right(principal, call.rule, bank_id)

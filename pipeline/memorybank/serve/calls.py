@@ -52,7 +52,8 @@ class Rule(StrEnum):
 @dataclass(frozen=True)
 class Options:
     """More of a call: its name on the command line, where it has one; the status of a good answer; whom it is for,
-    where its parameters do not say so; whether it only reads, though it is no GET; and whether it streams.
+    where its parameters do not say so; whether it only reads, though it is no GET; whether it streams; and whether the
+    plan of the caller's organization must include it.
     """
 
     command: str | None = None
@@ -60,6 +61,7 @@ class Options:
     rule: Rule | None = None
     reads: bool = False
     streams: bool = False
+    planned: bool = False
 
 
 @dataclass(frozen=True)

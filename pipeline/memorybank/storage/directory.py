@@ -3,9 +3,10 @@
 Who is asked for by id may be named as the caller does, or by the UUID that we made of it (`ids.stable_id`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from memorybank.audience import Place, PlaceKind, Principal, PrincipalKind
@@ -55,6 +56,14 @@ class Agent:
     bank_id: str
     created_at: datetime
     updated_at: datetime
+
+
+class Named(NamedTuple):
+    """How somebody is called, a "person" or an "agent", and of which organization they are."""
+
+    kind: str
+    name: str
+    organization: UUID | None
 
 
 @dataclass(frozen=True)
@@ -138,10 +147,16 @@ async def members(connection: Connection, named: str | UUID) -> frozenset[UUID]:
     return frozenset(row["person"] for row in rows)
 
 
-async def names(connection: Connection, ids: Sequence[UUID]) -> Mapping[UUID, tuple[str, str]]:
-    """Return of people and agents what they are, "person" or "agent", and their names; who is gone is missing."""
+async def names(connection: Connection, ids: Collection[UUID]) -> Mapping[UUID, Named]:
+    """Return how people and agents are called; who is gone is missing."""
     rows = await fetch_all(connection, "directory.names", {"ids": list(ids)})
-    return {row["id"]: (row["kind"], row["name"]) for row in rows}
+    return {row["id"]: Named(row["kind"], row["name"], row["organization"]) for row in rows}
+
+
+async def rooms(connection: Connection, ids: Collection[UUID]) -> Mapping[UUID, tuple[PlaceKind, str]]:
+    """Return of places what they are, and their titles; what is gone is missing."""
+    rows = await fetch_all(connection, "directory.rooms", {"ids": list(ids)})
+    return {row["id"]: (PlaceKind(row["kind"]), row["title"]) for row in rows}
 
 
 async def owns(connection: Connection, principal: Principal, bank_id: str) -> bool:

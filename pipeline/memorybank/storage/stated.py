@@ -3,7 +3,7 @@
 Of the three interfaces that state memories each keeps its own aspect of them in `stated_memory`; all else is one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -101,7 +101,7 @@ class Memory:
 class Asked:
     """Which memories to list; None leaves a condition out. `circle`: the kind of audience, `place` that of one.
 
-    `stated`: nothing that was extracted or learned. `said_in`: the place of the source. `terms`: hashes, all of them.
+    `stated`: nothing that was extracted or learned. `said_in`: the places of the source. `terms`: hashes, all of them.
     """
 
     statuses: Sequence[str] = ("active",)
@@ -112,7 +112,7 @@ class Asked:
     place: UUID | None = None
     subject: UUID | None = None
     author: UUID | None = None
-    said_in: UUID | None = None
+    said_in: Collection[UUID] | None = None
     pinned: bool | None = None
     system: str | None = None
     type: str | None = None
@@ -186,7 +186,8 @@ def _source_columns(source: Source) -> dict[str, Any]:
 
 async def get(connection: Connection, bank: int | None, id_: UUID, viewer: Viewer) -> Memory:
     """Return a memory in any state, of a bank or (None) of any; raises NotFound."""
-    row = await fetch_one(connection, "stated.get", {"bank": bank, "id": id_, **viewer.parameters()})
+    asked = {"bank": bank, "id": id_, "rooms": list(viewer.rooms), **viewer.parameters()}
+    row = await fetch_one(connection, "stated.get", asked)
     if row is None:
         raise NotFound(f"Memory {id_} not found")
     return _memory(row)
@@ -201,7 +202,9 @@ async def list_(
         "bank": bank,
         **viewer.parameters(),
         **vars(asked),
+        "rooms": list(viewer.rooms),
         "statuses": list(asked.statuses),
+        "said_in": None if asked.said_in is None else list(asked.said_in),
         "terms": None if asked.terms is None else sorted(set(asked.terms)),
         "after_at": after_at,
         "after_id": after_id,

@@ -182,7 +182,7 @@ async def test_lists_go_page_by_page_the_newest_first(world: World, paged: str) 
         ({"circle": AudienceKind.ORGANIZATION}, {"all"}),
         ({"subject": MIA}, {"subject"}),
         ({"author": BOT}, {"all"}),
-        ({"said_in": OPS}, {"subject"}),
+        ({"said_in": [OPS]}, {"subject"}),
         ({"pinned": True}, {"agent"}),
         ({"segment": "user"}, set()),
         ({"system": "long_term", "type": "semantic"}, {"agent", "all", "subject"}),

@@ -5,6 +5,8 @@ no other module uses.
 """
 
 from memorybank.serve.actions import (
+    accounts,
+    band,
     banks,
     directives,
     directory,
@@ -24,6 +26,8 @@ from memorybank.serve.calls import CALLS
 
 __all__ = [
     "CALLS",
+    "accounts",
+    "band",
     "banks",
     "directives",
     "directory",

@@ -1,8 +1,6 @@
 """Workspace facts: what people and agents keep, see, correct, pin and forget, each in their own circle."""
 
-import base64
-import binascii
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Annotated
 from uuid import UUID
 
@@ -15,6 +13,7 @@ from memorybank.errors import InvalidInput, NotFound
 from memorybank.memory import MemoryBank
 from memorybank.serve.actions.translate import check_level
 from memorybank.serve.calls import BANK, Rule, call
+from memorybank.serve.cursors import cursor, position
 from memorybank.serve.http.schemas.facts import (
     AtPlace,
     CreateFactRequest,
@@ -32,7 +31,6 @@ from memorybank.serve.http.schemas.facts import (
 )
 from memorybank.serve.http.schemas.wire import stamp
 from memorybank.storage.stated import MAX_FACTS, Page
-from memorybank.timeline import iso
 
 FACTS = BANK + "/facts"
 #: What people call the circles that a fact may have.
@@ -45,11 +43,11 @@ async def list_facts(
 ) -> FactListResponse:
     """List what the caller may see of all that can be recalled, the newest first."""
     wanted = Wanted(asked.kind, asked.scope, asked.place, asked.pinned, asked.q)
-    after = None if asked.cursor is None else _position(asked.cursor)
+    after = None if asked.cursor is None else position(asked.cursor)
     found = await memory.facts.list_(await memory.shelf(bank_id), principal, wanted, Page(asked.limit, after))
     return FactListResponse(
         items=[_fact(fact) for fact in found.facts],
-        next_cursor=_cursor(found.facts[-1]) if found.more else None,
+        next_cursor=cursor(found.facts[-1].memory) if found.more else None,
         limits=FactLimits(facts=found.count, max=MAX_FACTS),
     )
 
@@ -131,19 +129,6 @@ def _told(source: GivenSource) -> Told:
     ref = source.message_id if source.kind == "message" else source.session_id
     at = source.at.replace(tzinfo=UTC) if source.at and source.at.tzinfo is None else source.at
     return Told(source.kind, source.place, source.person, ref, at)
-
-
-def _cursor(fact: Fact) -> str:
-    place = f"{iso(fact.memory.created_at)} {fact.memory.id}"
-    return base64.urlsafe_b64encode(place.encode()).decode()
-
-
-def _position(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        at, _, id_ = base64.urlsafe_b64decode(cursor.encode("ascii")).decode("ascii").partition(" ")
-        return datetime.fromisoformat(at), UUID(id_)
-    except (ValueError, binascii.Error) as error:
-        raise InvalidInput("not a cursor of a list", loc=("query", "cursor"), value=cursor) from error
 
 
 def _fact(fact: Fact) -> FactResponse:

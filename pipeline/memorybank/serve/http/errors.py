@@ -1,22 +1,39 @@
-"""Errors as the contract words them: `{"detail": …}`, never a stack, never a 500 for bad input."""
+"""Errors as each interface words them: never a stack, never a 500 for bad input.
+
+Memory banks: `{"detail": …}`. Workspace facts: `{"error": {code, message}}`. Band: that with a `request_id`, and with
+`details`, a list of what is wrong with each field.
+"""
 
 import json
 import math
 import re
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from starlette.exceptions import HTTPException
 
-from memorybank.errors import Blocked, InvalidInput, MemoryBankError, ModelRateLimited
+from memorybank.errors import (
+    Blocked,
+    InvalidInput,
+    MemoryBankError,
+    ModelRateLimited,
+    ScopeNeedsOrganization,
+)
+from memorybank.ids import new_id
 
 _log = structlog.get_logger()
 #: Characters of a refused value that are echoed: enough to find it, not a whole document.
 ECHO_CHARS = 200
-#: Paths of workspace facts, whose errors have a code.
+#: Paths of workspace facts, and of Band.
 _FACTS = re.compile(r"/v1/default/banks/[^/]+/facts(/[^/]+)?$")
+_BAND = re.compile(r"/api/v1/(agent|me)/")
+#: What is a code of its own at Band.
+_BAND_CODES = {InvalidInput.code: "validation_error"}
 #: Seconds a client should wait when the error itself does not say.
 RETRY_AFTER_SECONDS = 30
 #: The path whose bodies hold keys.
@@ -29,28 +46,24 @@ def install(app: FastAPI) -> None:
     """Register how each error is answered."""
     app.add_exception_handler(RequestValidationError, _refused_by_schema)
     app.add_exception_handler(MemoryBankError, _known)
+    app.add_exception_handler(HTTPException, _unrouted)
     app.add_exception_handler(Exception, _unknown)
 
 
 async def _refused_by_schema(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    if _FACTS.search(request.url.path):
-        found = error.errors()[0]
-        told = f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
-        return _coded(422, InvalidInput.code, told)
     # What is refused of a directory may hold a key, and is not said back.
     silent = {"input": None} if request.url.path.endswith(DIRECTORY) else {}
-    return answer(422, [_entry({**entry, **silent}) for entry in error.errors()])
+    entries = [_entry({**entry, **silent}) for entry in error.errors()]
+    told = f"{'.'.join(map(str, entries[0]['loc']))}: {entries[0]['msg']}"
+    return _answer(request, _Refusal(422, InvalidInput.code, told, entries))
 
 
 async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, MemoryBankError)
     if error.status >= 500:
         _log.warning("request_failed", code=error.code, path=request.url.path, error=error.message)
-    facts = _FACTS.search(request.url.path)
-    response = (
-        _coded(error.status, error.code, error.message) if facts else answer(error.status, detail(error))
-    )
+    response = _answer(request, _Refusal(error.status, error.code, error.message, detail(error)))
     if error.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     if error.status == 503:
@@ -70,13 +83,59 @@ def detail(error: MemoryBankError) -> Any:
 
 async def _unknown(request: Request, error: Exception) -> Response:
     _log.error("request_crashed", path=request.url.path, exc_info=error)
-    return answer(500, f"internal error: {type(error).__name__}")
+    message = f"internal error: {type(error).__name__}"
+    return _answer(request, _Refusal(500, MemoryBankError.code, message, message))
 
 
-def _coded(status: int, code: str, message: str) -> Response:
-    """Return an error body as the calls on facts have it."""
-    body = json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=True)
-    return Response(body, status_code=status, media_type="application/json")
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """Answer what no call has refused: an unknown path or method, a body that is too large."""
+    assert isinstance(error, HTTPException)
+    code = HTTPStatus(error.status_code).name.lower()
+    response = _answer(request, _Refusal(error.status_code, code, error.detail, error.detail))
+    response.headers.update(error.headers or {})
+    return response
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """What went wrong, in a word and in a sentence, and as the contract of memory banks has it."""
+
+    status: int
+    code: str
+    message: str
+    detail: Any
+
+
+def _answer(request: Request, refusal: _Refusal) -> Response:
+    """Return an error body as the interface that was asked has it.
+
+    All non-ASCII is escaped, so that a lone surrogate in it can be sent.
+    """
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    said = {"detail": refusal.detail}
+    if _BAND.match(path):
+        said = {"error": _enveloped(refusal)}
+    elif _FACTS.match(path):
+        said = {"error": {"code": refusal.code, "message": refusal.message}}
+    body = json.dumps(said, ensure_ascii=True, default=str)
+    return Response(body, status_code=refusal.status, media_type="application/json")
+
+
+def _enveloped(refusal: _Refusal) -> dict[str, Any]:
+    """Return an error as Band has it: `details` say of each field, by its pointer, what is wrong with it."""
+    entries = refusal.detail if isinstance(refusal.detail, list) else []
+    details = {
+        "".join(f"/{part}" for part in entry["loc"][1:]): [entry["msg"]] for entry in entries if entry["loc"]
+    }
+    if refusal.code == ScopeNeedsOrganization.code:
+        # What Band's own clients look for.
+        details["organization_id"] = [refusal.message]
+    return {
+        "code": _BAND_CODES.get(refusal.code, refusal.code),
+        "message": refusal.message,
+        "request_id": f"req_{new_id().hex}",
+        **({"details": details} if details else {}),
+    }
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:
@@ -98,9 +157,3 @@ def _echo(value: Any) -> Any:
         return value
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= ECHO_CHARS else text[:ECHO_CHARS] + "…"
-
-
-def answer(status: int, said: Any) -> Response:
-    """Return an error body; all non-ASCII is escaped, so that a lone surrogate in it can be sent."""
-    body = json.dumps({"detail": said}, ensure_ascii=True, default=str)
-    return Response(body, status_code=status, media_type="application/json")

@@ -60,9 +60,13 @@ SELECT NOT EXISTS (SELECT FROM agent WHERE bank_id = %(bank_id)s AND owner IS DI
 
 -- name: names
 -- How people and agents are called.
-SELECT 'person' AS kind, id, name FROM person WHERE id = ANY(%(ids)s::uuid[])
+SELECT 'person' AS kind, id, name, organization FROM person WHERE id = ANY(%(ids)s::uuid[])
 UNION ALL
-SELECT 'agent', id, name FROM agent WHERE id = ANY(%(ids)s::uuid[])
+SELECT 'agent', id, name, organization FROM agent WHERE id = ANY(%(ids)s::uuid[])
+
+-- name: rooms
+-- How places are called.
+SELECT id, kind, title FROM place WHERE id = ANY(%(ids)s::uuid[])
 
 -- name: put_organization
 -- As declared; new or not.

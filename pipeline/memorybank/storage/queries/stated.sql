@@ -40,7 +40,8 @@ UPDATE memory_unit SET audience_id = %(audience_id)s, updated_at = %(now)s WHERE
 -- One memory in any state, in one bank or whichever.
 SELECT u.* FROM remembered u
 WHERE u.id = %(id)s AND (%(bank)s::bigint IS NULL OR u.bank = %(bank)s)
-  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])
+       OR u.surface = 'band' AND u.circle IN ('subject', 'organization') AND u.source_place = ANY(%(rooms)s::uuid[]))
 
 -- name: list
 -- A page, the newest first: by key, or by offset and with the total. `stated`: nothing else, by the index of these. What
@@ -48,7 +49,8 @@ WHERE u.id = %(id)s AND (%(bank)s::bigint IS NULL OR u.bank = %(bank)s)
 SELECT u.*, CASE WHEN %(counted)s THEN count(*) OVER () END AS total
 FROM remembered u
 WHERE (%(bank)s::bigint IS NULL OR u.bank = %(bank)s)
-  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[])
+       OR u.surface = 'band' AND u.circle IN ('subject', 'organization') AND u.source_place = ANY(%(rooms)s::uuid[]))
   AND u.status = ANY(%(statuses)s::text[])
   AND (NOT %(stated)s OR u.document IS NULL AND u.fact_type <> 'observation')
   AND (%(kind)s::text IS NULL OR u.memory_kind = %(kind)s)
@@ -57,7 +59,7 @@ WHERE (%(bank)s::bigint IS NULL OR u.bank = %(bank)s)
   AND (%(place)s::uuid IS NULL OR u.place = %(place)s)
   AND (%(subject)s::uuid IS NULL OR u.circle = 'subject' AND u.person = %(subject)s)
   AND (%(author)s::uuid IS NULL OR u.kept_by = %(author)s)
-  AND (%(said_in)s::uuid IS NULL OR u.source_place = %(said_in)s)
+  AND (%(said_in)s::uuid[] IS NULL OR u.source_place = ANY(%(said_in)s))
   AND (%(pinned)s::boolean IS NULL OR (u.pinned_at IS NOT NULL) = %(pinned)s)
   AND (%(system)s::text IS NULL OR u.system = %(system)s)
   AND (%(type)s::text IS NULL OR u.type = %(type)s)
