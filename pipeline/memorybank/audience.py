@@ -273,6 +273,15 @@ def may_see(principal: Principal, bank_id: str, audience: Audience, place: Place
     return Reach.of(principal, place).sees(bank_id, audience)
 
 
+def shows_through_band(principal: Principal, bank_id: str, audience: Audience, said_in: UUID | None) -> bool:
+    """Return whether Band shows somebody a memory, of whichever bank.
+
+    People see also what was said where they are, of somebody or for an organization; never what is an agent's own.
+    """
+    shared = audience.kind in (AudienceKind.SUBJECT, AudienceKind.ORGANIZATION)
+    return (shared and said_in in principal.places) or Reach.of(principal).sees(bank_id, audience)
+
+
 class Surface(StrEnum):
     """Through which interface something is changed: they differ in what they leave to people."""
 

@@ -187,6 +187,14 @@ async def test_two_who_supersede_at_once_and_many_who_do_other_things(acme: Tena
     ends = await asyncio.gather(*attempts, return_exceptions=True)
     assert {getattr(end, "status_code", 200) for end in ends} <= {200, 422}
     assert (await agent.get_memory(other.id)).status == "superseded", "what is superseded never comes back"
+    ends = await asyncio.gather(
+        agent.supersede_memory(other.id),
+        *(ana.delete_user_memory(other.id) for _ in range(3)),
+        return_exceptions=True,
+    )
+    assert sorted(getattr(end, "status_code", 200) for end in ends[1:]) == [200, 404, 404]
+    assert getattr(ends[0], "status_code", 200) in (200, 404)
+    assert await refused(agent.get_memory(other.id)) == (404, "not_found")
 
 
 async def test_only_what_came_through_band_is_shown(acme: Tenant) -> None:

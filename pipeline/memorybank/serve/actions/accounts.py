@@ -38,7 +38,7 @@ async def get_agent_me(memory: MemoryBank, principal: Principal) -> AgentMeRespo
             id=agent.id,
             name=agent.name,
             # Clients do not start without one.
-            description=agent.description.strip() or agent.name,
+            description=agent.description.strip() or agent.name or agent.external_id,
             handle=agent.handle,
             owner_uuid=str(agent.owner or NOBODY),
             feature_flags=FEATURES,

@@ -7,6 +7,8 @@ ALTER TABLE memory_unit
 -- Lists of what was stated, the newest first.
 CREATE INDEX memory_unit_stated ON memory_unit (audience_id, status, created_at DESC, id DESC)
     WHERE document IS NULL AND fact_type <> 'observation';
+-- What was said in a place.
+CREATE INDEX memory_unit_said_in ON memory_unit (source_place) WHERE source_place IS NOT NULL;
 
 -- Something that it says was forgotten: recall shows it no more.
 ALTER TABLE chunk ADD COLUMN withheld boolean NOT NULL DEFAULT false;
