@@ -11,6 +11,7 @@ from uuid import UUID
 from memorybank.audience import Viewer
 from memorybank.consolidate.stage import Consolidate
 from memorybank.curate.band import Band
+from memorybank.curate.entries import Entries
 from memorybank.curate.facts import Facts
 from memorybank.curate.placed import PlacedRecall
 from memorybank.curate.stating import Stating
@@ -62,6 +63,7 @@ class Parts:
     stating: Stating
     facts: Facts
     band: Band
+    entries: Entries
     consolidate: Consolidate
     recall: PlacedRecall
     reflect: Reflect
@@ -141,6 +143,7 @@ async def assembled(settings: Settings, database: Database) -> AsyncIterator[Par
             stating=stating,
             facts=Facts(stating, recall),
             band=Band(stating),
+            entries=Entries(stating),
             consolidate=Consolidate(
                 database, embedder, _model_for(model, settings, "consolidation"), settings
             ),

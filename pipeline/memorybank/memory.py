@@ -80,8 +80,8 @@ class MemoryBank:
         self._files = parts.files
         self._curate = parts.curate
         self._stating = parts.stating
-        #: Workspace facts, on a `shelf`, and Band's memories, across banks: asked as a Principal.
-        self.facts, self.band = parts.facts, parts.band
+        #: Workspace facts and keys with values, on a `shelf`, and Band's memories, across banks: asked as a Principal.
+        self.facts, self.entries, self.band = parts.facts, parts.entries, parts.band
         self._recall = parts.recall
         self._reflect = parts.reflect
         self._mental_models = parts.mental_models

@@ -23,7 +23,7 @@ from memorybank.curate import scopes
 from memorybank.curate.placed import PlacedRecall
 from memorybank.curate.scopes import CIRCLES, OWNERS, Heard, NewFact, Scope, Told
 from memorybank.curate.stating import Stating
-from memorybank.errors import BadRequest, Forbidden, InvalidInput, NotFound, OwnerRequired, Unauthorized
+from memorybank.errors import Forbidden, InvalidInput, NotFound, OwnerRequired, Unauthorized
 from memorybank.indexing import index_terms
 from memorybank.model import Bank, Source
 from memorybank.recall.query import RecallQuery
@@ -130,8 +130,6 @@ class Facts:
         bank, config = shelf
         memory, viewer = await self._changeable(bank, principal, id_, place)
         if text is not None:
-            if memory.memory_kind == "kv":
-                raise BadRequest("the value of a key is set by its key", loc=("body", "text"))
             line = scopes.worded(text) if memory.surface == Surface.FACTS else text
             edit = Edit({"text": line}, source=_corrector(principal, memory))
             await self.stating.change(bank, config, id_, edit, viewer)

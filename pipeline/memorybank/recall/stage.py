@@ -182,6 +182,7 @@ class Recall:
             after=None if "temporal" in run.left_out else after,
             tags=run.query.tag_filter,
             facts=run.query.facts,
+            entries=run.config.kv_recall,
         )
 
     async def _page(self, connection: Connection, found: Found, start: int) -> Page:

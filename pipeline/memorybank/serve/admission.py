@@ -33,7 +33,11 @@ NO_PLAN = (
     "Memory API access requires an Enterprise plan. Please upgrade your subscription to use this endpoint."
 )
 #: Whom a call is for, in words.
-FOR_WHOM = {Rule.PERSON: PrincipalKind.PERSON, Rule.AGENT: PrincipalKind.AGENT}
+FOR_WHOM = {
+    Rule.PERSON: (PrincipalKind.PERSON,),
+    Rule.AGENT: (PrincipalKind.AGENT,),
+    Rule.THEIRS: (PrincipalKind.PERSON, PrincipalKind.AGENT),
+}
 
 
 @dataclass(frozen=True)
@@ -125,13 +129,14 @@ class Admission:
     def _check_kind(self, principal: Principal, rule: Rule) -> None:
         if rule is Rule.OPERATES and not principal.operates_all:
             raise Forbidden("this is for the operator of the installation")
-        kind = FOR_WHOM.get(rule)
-        if kind is not None and principal.kind is not kind:
+        kinds = FOR_WHOM.get(rule)
+        if kinds is not None and principal.kind not in kinds:
+            whom = " or ".join(kinds)
             if principal.operates:
                 raise Unauthorized(
-                    f"this call is for one {kind}: use their key, or say X-Acting-As: {kind}:<id>"
+                    f"this call is for one {whom}: use their key, or say X-Acting-As: {kinds[0]}:<id>"
                 )
-            raise Forbidden(f"this call is for one {kind}")
+            raise Forbidden(f"this call is for one {whom}")
 
     async def _check_right(self, principal: Principal, rule: Rule, bank_id: str) -> None:
         """Raise NotFound for a bank of others, Forbidden where more is needed than to know of it."""
@@ -158,7 +163,7 @@ class Admission:
         if not principal.operates_all:
             raise Forbidden("only the operator of the installation acts for others")
         kind, _, named = acting_as.partition(":")
-        if kind not in FOR_WHOM.values() or not named:
+        if kind not in FOR_WHOM[Rule.THEIRS] or not named:
             raise BadRequest("X-Acting-As names a person:<id> or an agent:<id>")
         async with self._database.connection() as connection:
             found = await keys.principal(connection, PrincipalKind(kind), directory.id_of(kind, named))

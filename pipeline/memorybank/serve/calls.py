@@ -44,9 +44,10 @@ class Rule(StrEnum):
     OWNS = "owns"
     #: Operators of the whole installation.
     OPERATES = "operates"
-    #: A person, or an operator who acts for one; so for agents.
+    #: A person, or an operator who acts for one; so for agents; and for both.
     PERSON = "person"
     AGENT = "agent"
+    THEIRS = "theirs"
 
 
 @dataclass(frozen=True)

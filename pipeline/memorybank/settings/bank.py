@@ -74,6 +74,7 @@ class BankConfig(Section):
     disposition_skepticism: int | None = Field(None, ge=1, le=5)
     disposition_literalism: int | None = Field(None, ge=1, le=5)
     disposition_empathy: int | None = Field(None, ge=1, le=5)
+    kv_recall: bool
     recall_include_chunks: bool
     recall_max_tokens: Positive
     recall_chunks_max_tokens: Count

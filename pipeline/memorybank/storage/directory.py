@@ -127,6 +127,11 @@ async def agents_in(connection: Connection, bank_id: str) -> list[Agent]:
     return [Agent(**row) for row in await fetch_all(connection, "directory.agents_in", {"bank_id": bank_id})]
 
 
+async def agents_of(connection: Connection, ids: Sequence[UUID]) -> list[Agent]:
+    """Return those of the agents that are there, by the caller's ids."""
+    return [Agent(**row) for row in await fetch_all(connection, "directory.agents_of", {"ids": list(ids)})]
+
+
 async def public(
     connection: Connection, places: Sequence[UUID], organization: UUID | None
 ) -> frozenset[UUID]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from memorybank.audience import Viewer
 from memorybank.errors import NotFound
 from memorybank.model import FactType
-from memorybank.storage import clearing, entities, history, mentions, retains
+from memorybank.storage import clearing, entities, entries, history, mentions, retains
 from memorybank.storage.queries import Connection, execute, fetch_all, fetch_one, fetch_row
 
 
@@ -68,6 +68,7 @@ async def clear(
     said = await fetch_all(connection, "forget.said", asked)
     deleted = await execute(connection, "forget.units", asked)
     if fact_type is None:
+        await entries.forget_unseen(connection, bank, viewer)
         await execute(connection, "forget.documents", asked)
     else:
         for row in said:

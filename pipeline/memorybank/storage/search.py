@@ -52,6 +52,7 @@ class FirstTrip:
 
     `after`: what was said after this moment. `seconds`: what each statement may take, from here on. `nearest`: only
     the nearest units, not the distances of all. `facts`: only those that people stated as facts, or only the others.
+    `entries`: also keys with their values.
     """
 
     seconds: float
@@ -65,12 +66,13 @@ class FirstTrip:
     after: datetime | None = None
     tags: TagGroup | None = None
     facts: bool | None = None
+    entries: bool = True
     nearest: Nearest | None = None
 
     @property
     def filters(self) -> bool:
         """Whether not every unit passes."""
-        return self.tags is not None or self.facts is not None
+        return self.tags is not None or self.facts is not None or not self.entries
 
     def statements(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the statements to send, each with what it takes besides the bank and the viewer."""
@@ -88,7 +90,8 @@ class FirstTrip:
             yield "search.later", {"moment": self.after, "cap": DATED_CAP}
         if self.filters:
             held = needed(self.tags) if self.tags else None
-            yield "search.tagged", {"needed": None if held is None else list(held), "facts": self.facts}
+            kinds = {"facts": self.facts, "entries": self.entries}
+            yield "search.tagged", {"needed": None if held is None else list(held), **kinds}
         yield "search.by_key", {}
         if self.names:
             # One text: psycopg would turn hundreds of keys into text one by one. No key holds a line break.

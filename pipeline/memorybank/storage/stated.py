@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 
 from memorybank.audience import Audience, AudienceKind, Surface, Viewer
 from memorybank.errors import (
+    BadRequest,
     FactNotOneParagraph,
     FactTooLong,
     MemoryBankError,
@@ -33,6 +34,7 @@ _BROKEN: Mapping[str, MemoryBankError] = {
     "memory_full": MemoryFull(f"this agent holds {MAX_FACTS} facts: it must forget one first"),
     "fact_too_long": FactTooLong(f"a fact has at most {MAX_FACT_CHARS} characters", loc=("body", "text")),
     "fact_not_one_paragraph": FactNotOneParagraph("a fact is one paragraph", loc=("body", "text")),
+    "entry_says_its_value": BadRequest("the value of a key is set by its key", loc=("body", "text")),
     "workspace_source_not_public": SourceNotPublic(
         "a workspace fact comes from a public place, or from an owner", loc=("body", "source")
     ),

@@ -32,7 +32,7 @@ def test_whom_a_call_is_for(call: Call) -> None:
         # Facts resolve what their principal sees themselves, at a place.
         expected = Rule.SEES if call.takes_viewer or call.group == "facts" else unguarded
     else:
-        assert call.rule in (Rule.OPERATES, Rule.PERSON, Rule.AGENT), (
+        assert call.rule in (Rule.OPERATES, Rule.PERSON, Rule.AGENT, Rule.THEIRS), (
             "a call beyond banks says whom it is for"
         )
         return

@@ -67,7 +67,8 @@ def bank(**overrides: Any) -> BankConfig:
 
 
 def test_fields_and_defaults_are_those_of_the_wire() -> None:
-    assert BANK.model_dump(mode="json") == WIRE_DEFAULTS
+    # The last is ours: key-value memory stands beside that of the wire.
+    assert BANK.model_dump(mode="json") == {**WIRE_DEFAULTS, "kv_recall": True}
 
 
 def test_unset_disposition_is_balanced() -> None:

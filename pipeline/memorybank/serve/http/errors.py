@@ -1,7 +1,7 @@
 """Errors as each interface words them: never a stack, never a 500 for bad input.
 
 Memory banks: `{"detail": …}`. Workspace facts: `{"error": {code, message}}`. Band: that with a `request_id`, and with
-`details`, a list of what is wrong with each field.
+`details`, a list of what is wrong with each field. Keys with values: `{"error": "<a sentence>"}`.
 """
 
 import json
@@ -29,9 +29,10 @@ from memorybank.ids import new_id
 _log = structlog.get_logger()
 #: Characters of a refused value that are echoed: enough to find it, not a whole document.
 ECHO_CHARS = 200
-#: Paths of workspace facts, and of Band.
+#: Paths of workspace facts, of Band, and of keys with values.
 _FACTS = re.compile(r"/v1/default/banks/[^/]+/facts(/[^/]+)?$")
 _BAND = re.compile(r"/api/v1/(agent|me)/")
+_ENTRIES = re.compile(r"/api/(memory|agents)$")
 #: What is a code of its own at Band.
 _BAND_CODES = {InvalidInput.code: "validation_error"}
 #: Seconds a client should wait when the error itself does not say.
@@ -112,13 +113,24 @@ def _answer(request: Request, refusal: _Refusal) -> Response:
     All non-ASCII is escaped, so that a lone surrogate in it can be sent.
     """
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
-    said = {"detail": refusal.detail}
+    status, said = refusal.status, {"detail": refusal.detail}
     if _BAND.match(path):
         said = {"error": _enveloped(refusal)}
+    elif _ENTRIES.match(path):
+        status, said = _worded(request.method, refusal)
     elif _FACTS.match(path):
         said = {"error": {"code": refusal.code, "message": refusal.message}}
     body = json.dumps(said, ensure_ascii=True, default=str)
-    return Response(body, status_code=refusal.status, media_type="application/json")
+    return Response(body, status_code=status, media_type="application/json")
+
+
+def _worded(method: str, refusal: _Refusal) -> tuple[int, dict[str, Any]]:
+    """Return the status and the body of an error of keys with values, which tells nothing of what failed inside."""
+    if refusal.status >= 500:
+        return 500, {"error": f"Failed to {'fetch' if method == 'GET' else 'save'} memory"}
+    if refusal.status == 401:
+        return 401, {"error": "Unauthorized"}
+    return 400 if refusal.status == 422 else refusal.status, {"error": refusal.message}
 
 
 def _enveloped(refusal: _Refusal) -> dict[str, Any]:

@@ -37,12 +37,13 @@ CREATE INDEX stated_memory_terms ON stated_memory USING gin (terms);
 
 -- Keys and values of agents; JSON as it was given. `unit` is by what recall finds an entry; without one it does not.
 CREATE TABLE kv_entry (
-    agent      uuid NOT NULL REFERENCES agent ON DELETE CASCADE,
-    key        text NOT NULL,
-    value      json NOT NULL,
-    unit       uuid UNIQUE REFERENCES memory_unit ON DELETE CASCADE,
-    created_at timestamptz NOT NULL,
-    updated_at timestamptz NOT NULL,
+    agent       uuid NOT NULL REFERENCES agent ON DELETE CASCADE,
+    key         text NOT NULL,
+    value       json NOT NULL,
+    audience_id bigint NOT NULL REFERENCES audience ON DELETE CASCADE,
+    unit        uuid UNIQUE REFERENCES memory_unit ON DELETE CASCADE,
+    created_at  timestamptz NOT NULL,
+    updated_at  timestamptz NOT NULL,
     PRIMARY KEY (agent, key)
 );
 
@@ -69,7 +70,7 @@ CREATE TRIGGER stated_memory_counted AFTER INSERT ON stated_memory FOR EACH ROW
 CREATE TRIGGER stated_memory_uncounted AFTER DELETE ON stated_memory FOR EACH ROW
     WHEN (OLD.surface = 'facts') EXECUTE FUNCTION count_fact();
 
--- What holds of facts whoever writes them: their size; and, when one is kept, that what an organization knows was said
+-- What holds whoever writes them: the text of an entry follows its value. Of facts their size; and, when one is kept, that what an organization knows was said
 -- where all of it may read, or by one of its owners.
 CREATE FUNCTION check_fact() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -79,9 +80,12 @@ DECLARE
 BEGIN
     IF NOT kept THEN
         fact := NEW;
-        IF NOT EXISTS (SELECT FROM stated_memory s WHERE s.unit = fact.id AND s.surface = 'facts') THEN
-            RETURN NULL;
-        END IF;
+        CASE (SELECT s.surface FROM stated_memory s WHERE s.unit = fact.id)
+            WHEN 'facts' THEN NULL;
+            WHEN 'kv' THEN
+                RAISE check_violation USING MESSAGE = 'an entry breaks a rule', CONSTRAINT = 'entry_says_its_value';
+            ELSE RETURN NULL;
+        END CASE;
     ELSE
         SELECT u.* INTO fact FROM memory_unit u WHERE u.id = NEW.unit;
     END IF;

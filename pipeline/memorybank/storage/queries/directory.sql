@@ -39,6 +39,11 @@ FROM agent WHERE id = %(id)s
 SELECT id, external_id, name, handle, description, owner, organization, bank_id, created_at, updated_at
 FROM agent WHERE bank_id = %(bank_id)s ORDER BY external_id
 
+-- name: agents_of
+-- These agents.
+SELECT id, external_id, name, handle, description, owner, organization, bank_id, created_at, updated_at
+FROM agent WHERE id = ANY(%(ids)s::uuid[]) ORDER BY external_id
+
 -- name: public
 -- Those of the places that all of an organization may read.
 SELECT id FROM place

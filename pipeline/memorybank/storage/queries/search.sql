@@ -208,8 +208,8 @@ FROM (
 ) AS u
 
 -- name: tagged
--- Addresses of units, of those that are facts people state or of the others where that is asked, grouped by the tags they
--- hold: the filter is then asked once for each set of tags. Where every
+-- Addresses of units, of those that are facts people state or of the others where that is asked, without entries where
+-- they are not, grouped by the tags they hold: the filter is then asked once for each set of tags. Where every
 -- passing unit must hold one of `needed`, the index of tags is the way in.
 SELECT u.tags, array_agg(u.document_number) AS documents, array_agg(u.position) AS positions
 FROM memory_unit u
@@ -218,6 +218,7 @@ WHERE u.bank = %(bank)s AND u.status = 'active'
   AND (%(needed)s::text[] IS NULL OR u.tags && %(needed)s::text[])
   AND (%(facts)s::boolean IS NULL
        OR %(facts)s = EXISTS (SELECT FROM stated_memory s WHERE s.unit = u.id AND s.surface = 'facts'))
+  AND (%(entries)s OR NOT EXISTS (SELECT FROM stated_memory s WHERE s.unit = u.id AND s.surface = 'kv'))
 GROUP BY u.tags
 
 -- name: units
