@@ -192,10 +192,10 @@ class MemoryBank:
         self._worker.drain()
 
     async def catch_up(self) -> int:
-        """Queue what nobody queued, in all banks: the consolidation of facts, and refreshes; return how many."""
+        """Queue what nobody queued, in all banks: consolidation, vector indexes, refreshes; return how many."""
+        runs, wait = await self._stating.queue_indexes(), self.settings.consolidation.max_wait_seconds
         async with self.database.transaction() as connection:
-            wait = self.settings.consolidation.max_wait_seconds
-            runs = await consolidations.sweep(connection, self.settings.bank, wait)
+            runs += await consolidations.sweep(connection, self.settings.bank, wait)
         async with self.database.transaction() as connection:
             interval = self.settings.bank.mental_model_min_refresh_interval_seconds
             return runs + await mental_models.sweep(connection, interval, trigger.next_time)

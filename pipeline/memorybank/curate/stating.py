@@ -27,7 +27,17 @@ from memorybank.retain.naming import Named, write_names
 from memorybank.retain.screening import Screen, Violation
 from memorybank.retain.writing import semantic_links
 from memorybank.settings import BankConfig, Settings
-from memorybank.storage import audiences, consolidations, forget, links, mentions, models, stated, units
+from memorybank.storage import (
+    audiences,
+    consolidations,
+    forget,
+    links,
+    mentions,
+    models,
+    stated,
+    units,
+    vector_index,
+)
 from memorybank.storage.forget import Erasure
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
@@ -106,6 +116,12 @@ class Stating:
             id_ = await ready.write(connection)
             await consolidations.queue_backlog(connection, bank.id, config)
         return id_
+
+    async def queue_indexes(self) -> int:
+        """Have banks that grew past exact search given an index of their own, as retain does; return how many."""
+        async with self.database.transaction() as connection:
+            model = await models.embedding_model(connection, self.embedder.model, self.embedder.dimensions)
+            return await vector_index.sweep(connection, model, self.settings.recall.exact_units)
 
     async def change(self, bank: Bank, config: BankConfig, memory: UUID, edit: Edit, viewer: Viewer) -> None:
         """Correct a memory, or give it another status; raises NotFound, WrongState and what correcting raises."""

@@ -37,6 +37,12 @@ async def queue(connection: Connection, bank: int, audience_id: int, model: int,
     return True
 
 
+async def sweep(connection: Connection, model: int, exact: int) -> int:
+    """Queue the builds that nobody queued, as retain does after its own writes; return how many."""
+    grown = await fetch_all(connection, "vector_index.grown", {"model": model, "exact": exact})
+    return sum([await queue(connection, row["bank"], row["audience_id"], model, exact) for row in grown])
+
+
 async def build(database: Database, bank: int, model: int) -> int | None:
     """Build the index where there is none, or a broken one; returns its vectors. None: another build is under way.
 

@@ -314,6 +314,17 @@ async def test_vectors_that_come_too_late_are_left_out_of_a_large_bank_too(large
     assert found.left_out.keys() == {"semantic", "speakers"} and "crane" in found.hits[0].text
 
 
+async def test_a_bank_that_grew_without_retain_is_found_by_the_sweep(large: Large) -> None:
+    model, database = await large.model(), large.world.database
+    for exact, queued in ((1_000_000, 0), (EXACT, 1), (EXACT, 0)):
+        async with database.transaction() as connection:
+            assert await vector_index.sweep(connection, model, exact) == queued
+    await large.promote()
+    async with database.transaction() as connection:
+        await connection.execute("DELETE FROM operation")
+        assert await vector_index.sweep(connection, model, EXACT) == 0
+
+
 async def test_deleting_a_bank_over_the_facade_drops_its_index(large: Large, conninfo: str) -> None:
     await large.promote()
     settings = large.recall.settings

@@ -9,6 +9,14 @@ WHERE b.id = %(bank)s
   AND NOT EXISTS (SELECT FROM operation o
                   WHERE o.bank = b.id AND o.kind = 'vector_index' AND o.status IN ('pending', 'processing'))
 
+-- name: grown
+-- audience: nobody is told but the sweep; an index is of the bank, whoever may see its rows
+-- Banks that may be due, however they grew, each with one of its audiences.
+SELECT b.id AS bank, (SELECT min(a.id) FROM audience a WHERE a.bank = b.id) AS audience_id
+FROM bank b
+WHERE b.indexed_model IS DISTINCT FROM %(model)s
+  AND (SELECT sum(s.units) FROM bank_size s WHERE s.bank = b.id) > %(exact)s
+
 -- name: hold
 -- Lets one writer at a time look whether a bank is due.
 SELECT FROM bank WHERE id = %(bank)s FOR NO KEY UPDATE
