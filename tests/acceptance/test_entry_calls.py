@@ -372,6 +372,30 @@ def test_an_entry_is_forgotten_as_a_memory_is(ask: Asking, agent: str, key: str)
     assert ask.get("ana", agent).json()["memory"] == {}
 
 
+def test_a_pin_stays_where_the_value_changes(ask: Asking, agent: str) -> None:
+    facts = f"/v1/default/banks/{agent}/facts"
+    ask.put("ana", agentId=agent, key="bird", memory="heron")
+    [fact] = ask("ana", "GET", facts).json()["items"]
+    assert ask("ana", "PATCH", f"{facts}/{fact['id']}", {"pinned": True}).status_code == 200
+    ask.put("ana", agentId=agent, key="bird", memory="osprey")
+    [fact] = ask("ana", "GET", facts).json()["items"]
+    assert (fact["text"], fact["pinned"]) == ("bird: osprey", True)
+
+
+def test_what_a_document_says_does_not_go_with_a_value(ask: Asking, agent: str) -> None:
+    """Two keys that read alike, and a document for the same agent that says just that: three memories."""
+    bank = f"/v1/default/banks/{agent}"
+    ask.put("ana", agentId=agent, memory={"a: b": "c", "a": "b: c"})
+    own = ask("ana", "PATCH", f"{bank}/config", {"updates": {"retain_extraction_mode": "chunks"}})
+    assert own.status_code == 200
+    acting, body = {"x-acting-as": f"agent:{agent}"}, {"items": [{"content": "a: b: c"}], "audience": "agent"}
+    kept = ask("operator", "POST", f"{bank}/memories", body, headers=acting)
+    assert kept.status_code == 200, kept.text
+    ask.put("ana", agentId=agent, memory={"a: b": "d", "a": "d"})
+    texts = sorted(one["text"] for one in ask("ana", "GET", f"{bank}/memories/list").json()["items"])
+    assert texts == ["a: b: c", "a: b: d", "a: d"]
+
+
 def test_writes_at_once_leave_one_value_that_recall_finds(ask: Asking, agent: str) -> None:
     def put(number: int) -> int:
         body = {f"bird{n}": f"heron {number}" for n in range(3)}

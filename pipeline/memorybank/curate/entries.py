@@ -6,7 +6,7 @@ the entry; forgetting it forgets the entry. A key or a value that holds a secret
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -110,4 +110,5 @@ async def _show(
         await entries.show(connection, *which, None)
         await forget.one(connection, bank, before.unit, Viewer.operator(), clock.now())
     if ready is not None:
+        ready = replace(ready, statement=replace(ready.statement, pinned=before.pinned))
         await entries.show(connection, *which, await ready.write(connection))

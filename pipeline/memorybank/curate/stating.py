@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from memorybank import clock
-from memorybank.audience import Viewer
+from memorybank.audience import Surface, Viewer
 from memorybank.errors import Blocked, InvalidInput
 from memorybank.ids import new_id
 from memorybank.indexing import index_terms, text_hash
@@ -62,7 +62,7 @@ class Ready:
         Several in one transaction: under `mentions.alone`, or two of these could wait for each other.
         """
         said, now, id_ = self.statement, clock.now(), new_id()
-        known_by = text_hash(same_statement(Fact(said.text, said.fact_type)))
+        known_by = text_hash(self._statement)
         await stated.hold_place(connection, said.source.place)
         audience = await audiences.ensure(connection, self.bank, said.audience)
         await mentions.beside(connection, self.bank, audience, [known_by])
@@ -76,6 +76,12 @@ class Ready:
         await links.add(connection, self.bank, near)
         await write_names(*place, [Named(None, number, said.text, False, [(id_, self.named)])], now)
         return id_
+
+    @property
+    def _statement(self) -> str:
+        """What the memory is known by when it is said again. No document says an entry: that goes with its value."""
+        statement = same_statement(Fact(self.statement.text, self.statement.fact_type))
+        return f"{Surface.KV} {statement}" if self.statement.surface is Surface.KV else statement
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Face:
-    """What recall has found an entry by: a memory, and what it says if it is active."""
+    """What recall has found an entry by: a memory, what it says if it is active, and whether it is pinned."""
 
     unit: UUID | None
     text: str | None
+    pinned: bool
 
 
 async def list_(connection: Connection, agents: Sequence[UUID]) -> list[Entry]:
@@ -38,7 +39,7 @@ async def put(connection: Connection, audience_id: int, agent: UUID, entry: Entr
     """Set the value of a key, and return by what the one before was found. `audience_id`: that of the agent."""
     new = {"agent": agent, "key": entry.key, "value": json.dumps(entry.value), "audience_id": audience_id}
     row = await fetch_row(connection, "entries.put", {**new, "now": entry.updated_at})
-    return Face(row["unit"], row["text"])
+    return Face(**row)
 
 
 async def show(connection: Connection, agent: UUID, key: str, unit: UUID | None) -> None:

@@ -13,7 +13,8 @@ INSERT INTO kv_entry AS k (agent, key, value, audience_id, created_at, updated_a
 VALUES (%(agent)s, %(key)s, %(value)s::json, %(audience_id)s, %(now)s, %(now)s)
 ON CONFLICT (agent, key) DO UPDATE
     SET value = excluded.value, audience_id = excluded.audience_id, updated_at = excluded.updated_at
-RETURNING k.unit, (SELECT u.text FROM memory_unit u WHERE u.id = k.unit AND u.status = 'active') AS text
+RETURNING k.unit, (SELECT u.text FROM memory_unit u WHERE u.id = k.unit AND u.status = 'active') AS text,
+          EXISTS (SELECT FROM memory_unit u WHERE u.id = k.unit AND u.pinned_at IS NOT NULL) AS pinned
 
 -- name: show
 -- By what recall finds an entry from now on.
