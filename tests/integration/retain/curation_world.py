@@ -37,7 +37,9 @@ async def told(world: World) -> World:
 
 
 async def fact(world: World, text: str) -> dict[str, Any]:
-    [row] = await world.rows("SELECT u.*, entity_names(id) AS names FROM memory_unit u WHERE text = %s", text)
+    [row] = await world.rows(
+        "SELECT u.*, entity_names(id, audience_id) AS names FROM memory_unit u WHERE text = %s", text
+    )
     return row
 
 

@@ -213,7 +213,8 @@ async def test_secrets_are_masked_in_what_people_write(kept: World) -> None:
     graz = await id_of(kept, GRAZ)
     await kept.edit(graz, text=f"Ana's key is {key}", context=key, status=OUT, reason=key, names=[key])
     [row] = await kept.rows(
-        "SELECT u::text AS said, entity_names(id)::text AS named FROM memory_unit u WHERE id = %s", graz
+        "SELECT u::text AS said, entity_names(id, audience_id)::text AS named FROM memory_unit u WHERE id = %s",
+        graz,
     )
     assert key not in row["said"] + row["named"] and row["said"].count("REDACTED") == 3
     rule = {"on": "sensitive_data", "action": "block"}

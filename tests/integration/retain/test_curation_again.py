@@ -145,7 +145,7 @@ async def test_who_has_other_tags_has_the_correction_too(kept: World) -> None:
     async with kept.database.transaction() as connection:
         assert await documents.set_tags(connection, kept.bank.id, "d", ["work"], Viewer.operator(), AT)
     rows = await kept.rows(
-        "SELECT tags, context, entity_names(id) AS names FROM memory_unit WHERE text = %s", LINZ
+        "SELECT tags, context, entity_names(id, audience_id) AS names FROM memory_unit WHERE text = %s", LINZ
     )
     assert sorted(row["tags"] for row in rows) == [["home"], ["work"]]
     assert {(row["context"], *row["names"]) for row in rows} == {("by phone", "Ana", "Linz")}

@@ -81,7 +81,7 @@ async def test_a_document_that_is_read_again_keeps_no_label_of_before(world: Wor
         await world.keep(item("Ana left Graz.", document_id="a"))
         await world.reprocess("a")
         assert await world.entity_names() == ["Ana", f"mood:{mood}"]
-        rows = await world.rows("SELECT tags, entity_names(id) AS names FROM memory_unit")
+        rows = await world.rows("SELECT tags, entity_names(id, audience_id) AS names FROM memory_unit")
         assert rows == [{"tags": [f"mood:{mood}"] if tag else [], "names": ["Ana", f"mood:{mood}"]}]
 
 

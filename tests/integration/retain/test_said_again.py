@@ -136,7 +136,7 @@ async def test_what_only_a_deleted_document_named_goes_with_it(said: World) -> N
     for gone, left in (("k1", "02345"), ("k0", "2345"), ("k5", "234"), ("k3", "24")):
         await delete(said, gone)
         names = [*("Ada", "The"), *(f"Name{number} Xylo" for number in left)]
-        [fact] = await said.rows("SELECT entity_names(id) AS names FROM memory_unit")
+        [fact] = await said.rows("SELECT entity_names(id, audience_id) AS names FROM memory_unit")
         assert set(fact["names"]) == set(await said.entity_names()) == set(names)
 
 
@@ -152,7 +152,9 @@ async def test_a_part_keeps_only_the_names_of_its_chunks(said: World) -> None:
         await said.keep(item(FLORIST, document_id=document, entities=(EntityInput(f"Of {document}"),)))
     async with said.database.transaction() as connection:
         assert await documents.set_tags(connection, said.bank.id, "a", ["final"], OPERATOR, clock.now())
-    rows = await said.rows("SELECT tags, entity_names(id) AS names FROM memory_unit ORDER BY tags")
+    rows = await said.rows(
+        "SELECT tags, entity_names(id, audience_id) AS names FROM memory_unit ORDER BY tags"
+    )
     assert [row["names"] for row in rows] == [["Of b", "Of c", "The"], ["Of a", "The"]]
 
 

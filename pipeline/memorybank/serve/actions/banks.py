@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
-from memorybank.audience import Viewer
+from memorybank.audience import Principal, Viewer
 from memorybank.errors import NotFound
 from memorybank.memory import MemoryBank
 from memorybank.model import Bank
@@ -32,28 +32,31 @@ from memorybank.storage import banks, listings
 
 @call("GET", "/v1/default/banks", command="banks")
 async def list_banks(
-    memory: MemoryBank, viewer: Viewer, asked: Annotated[SearchQuery, Query()]
+    memory: MemoryBank, viewer: Viewer, principal: Principal, asked: Annotated[SearchQuery, Query()]
 ) -> BankListResponse:
-    """List banks, the last written first; `q` finds a part of the id or name."""
+    """List banks, the last written first; `q` finds a part of the id or name.
+
+    Of a bank that somebody only knows of they see the name: how it is set is for those who use it.
+    """
     async with memory.database.snapshot() as connection:
         found = await banks.list_(connection, viewer, asked.q, asked.limit, asked.offset)
     return BankListResponse(
-        banks=[_list_item(memory, item) for item in found.banks],
+        banks=[_list_item(memory, item, principal.uses(item.bank.bank_id)) for item in found.banks],
         total=found.total,
         limit=asked.limit,
         offset=asked.offset,
     )
 
 
-def _list_item(memory: MemoryBank, item: banks.BankListing) -> BankListItem:
-    config = memory.config_of(item.bank)
+def _list_item(memory: MemoryBank, item: banks.BankListing, used: bool) -> BankListItem:
+    config = memory.config_of(item.bank) if used else memory.settings.bank
     return BankListItem(
         bank_id=item.bank.bank_id,
         name=item.bank.name,
         disposition=_disposition(config),
         mission=config.reflect_mission or "",
         created_at=stamp(item.bank.created_at),
-        updated_at=stamp(item.bank.updated_at),
+        updated_at=stamp(item.bank.updated_at if used else item.bank.created_at),
         fact_count=item.fact_count,
         last_document_at=stamp(item.last_document_at),
         last_write_at=stamp(item.last_write_at),

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from memorybank.audience import Principal, Viewer
@@ -15,6 +16,7 @@ from memorybank.serve.calls import BANK, Event, call
 from memorybank.serve.http.schemas import reflect as wire
 from memorybank.serve.http.schemas.reflect import ReflectRequest, ReflectResponse
 from memorybank.serve.http.schemas.wire import stamp
+from memorybank.storage.banks import stored_id
 
 #: Seconds without an event after which a stream says that it lives: proxies cut those that are silent for a minute.
 PING_SECONDS = 15.0
@@ -29,7 +31,8 @@ async def reflect(
     """Answer from what is remembered, at a `place` from what applies there, under the bank's directives."""
     if body.place is not None:
         viewer = await memory.viewer_at(principal, bank_id, body.place)
-    return response(body, await memory.reflect(bank_id, query(body), viewer))
+    found = await memory.reflect(bank_id, query(body), viewer)
+    return response(body, _shown(found, principal, bank_id))
 
 
 @call("POST", BANK + "/reflect/stream", reads=True, streams=True)
@@ -59,7 +62,7 @@ async def reflect_stream(
             if step is None:
                 break
             yield Event("step", _progress(step))
-        found = await task
+        found = _shown(await task, principal, bank_id)
         for piece in filter(None, _PIECE.findall(found.text)):
             yield Event("token", {"text": piece})
         yield Event("done", response(body, found).model_dump(mode="json", exclude_none=True))
@@ -67,6 +70,11 @@ async def reflect_stream(
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait([task])
+
+
+def _shown(found: Reflection, principal: Principal, bank_id: str) -> Reflection:
+    """Return an answer without the directives it keeps, for who sees the bank but does not use it."""
+    return found if principal.uses(stored_id(bank_id)) else replace(found, directives=(), broken=())
 
 
 def _progress(step: Step) -> dict[str, Any]:

@@ -49,8 +49,11 @@ CREATE TABLE unit_entity (
 CREATE INDEX unit_entity_entity ON unit_entity (entity, unit);
 CREATE INDEX unit_entity_bank ON unit_entity (bank);
 
--- The names of a unit's entities. It reads no unit: whoever may see the unit may see what it names.
-CREATE FUNCTION entity_names(asked uuid) RETURNS text[]
+-- The names of a unit's entities, as they are called in its audience: others may have written them otherwise. It reads no
+-- unit: whoever may see the unit may see what it names.
+CREATE FUNCTION entity_names(asked uuid, audience bigint) RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT coalesce(array_agg(e.name ORDER BY e.name), '{}')
-        FROM (SELECT DISTINCT ue.entity FROM unit_entity ue WHERE ue.unit = asked) AS said JOIN entity e ON e.id = said.entity);
+RETURN (SELECT coalesce(array_agg(coalesce(n.name, e.name) ORDER BY coalesce(n.name, e.name)), '{}')
+        FROM (SELECT DISTINCT ue.entity FROM unit_entity ue WHERE ue.unit = asked) AS said
+        JOIN entity e ON e.id = said.entity
+        LEFT JOIN entity_name n ON n.bank = e.bank AND n.audience_id = audience AND n.key = e.key AND n.entity = e.id);

@@ -3,7 +3,9 @@
 SELECT u.id, u.audience_id, u.document_number, u.position, u.fact_type, u.text, u.context, u.place_name, u.occurred_start,
        u.occurred_end, u.mentioned_at, u.mentioned_at_assumed, u.statement, u.status, u.status_reason, u.status_at,
        u.corrected, u.read_text, u.read_statement, u.edited_at, u.revision,
-       (SELECT coalesce(jsonb_object_agg(e.id, e.name), '{}') FROM unit_entity ue JOIN entity e ON e.id = ue.entity
+       (SELECT coalesce(jsonb_object_agg(e.id, coalesce(n.name, e.name)), '{}') FROM unit_entity ue JOIN entity e ON e.id = ue.entity
+        LEFT JOIN entity_name n ON n.bank = u.bank AND n.audience_id = u.audience_id AND n.key = e.key AND n.entity = e.id
+                                  AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
         WHERE ue.unit = u.id) AS entities
 FROM memory_unit u
 WHERE u.bank = %(bank)s AND u.id = %(id)s AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))

@@ -2,7 +2,7 @@
 -- audience: names of one audience, given by the lease that asks
 -- What keys mean in this audience; of a first name that dozens bear, the first ones show that it tells nothing. Each step
 -- is fenced: on tables that were never analysed the planner reads the whole audience for each key.
-SELECT found.called, found.rule, found.root, e.id, e.key, e.sense, e.name, own.kind,
+SELECT found.called, found.rule, found.root, e.id, e.key, e.sense, own.name, own.kind,
        r.key AS root_key, r.sense AS root_sense, r.name AS root_name
 FROM unnest(%(keys)s::text[]) AS asked (key)
 CROSS JOIN LATERAL (
@@ -11,14 +11,17 @@ CROSS JOIN LATERAL (
     ORDER BY n.rule = 'part', n.entity LIMIT 12) AS found
 CROSS JOIN LATERAL (SELECT * FROM entity e WHERE e.id = found.entity OFFSET 0) AS e
 CROSS JOIN LATERAL (
-    SELECT n.kind FROM entity_name n
+    SELECT n.name, n.kind FROM entity_name n
     WHERE n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = e.key AND n.entity = e.id OFFSET 0) AS own
-LEFT JOIN LATERAL (SELECT * FROM entity r WHERE r.id = found.root OFFSET 0) AS r ON true
+LEFT JOIN LATERAL (
+    SELECT r.key, r.sense, n.name FROM entity r
+    JOIN entity_name n ON n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = r.key AND n.entity = r.id
+    WHERE r.id = found.root OFFSET 0) AS r ON true
 
 -- name: present
 -- audience: documents that the lease writes, which are of its audience
 -- What the newest units of documents mention, so that later chunks are read with earlier ones.
-SELECT DISTINCT newest.document, e.id, e.key, e.sense, e.name, coalesce(own.kind, '') AS kind
+SELECT DISTINCT newest.document, e.id, e.key, e.sense, coalesce(own.name, e.name) AS name, coalesce(own.kind, '') AS kind
 FROM unnest(%(documents)s::integer[]) AS asked (document)
 CROSS JOIN LATERAL (
     SELECT u.id, u.document_number AS document FROM memory_unit u
@@ -27,7 +30,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT ue.entity FROM unit_entity ue WHERE ue.unit = newest.id OFFSET 0) AS said
 CROSS JOIN LATERAL (SELECT * FROM entity e WHERE e.id = said.entity AND NOT e.is_label OFFSET 0) AS e
 LEFT JOIN LATERAL (
-    SELECT n.kind FROM entity_name n
+    SELECT n.name, n.kind FROM entity_name n
     WHERE n.bank = %(bank)s AND n.audience_id = %(audience_id)s AND n.key = e.key AND n.entity = e.id OFFSET 0) AS own
     ON true
 

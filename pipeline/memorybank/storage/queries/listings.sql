@@ -23,7 +23,7 @@ WITH chosen AS MATERIALIZED (
     ORDER BY mentioned_at DESC NULLS LAST, created_at DESC, id DESC
     LIMIT %(limit)s OFFSET %(offset)s
 )
-SELECT counted.total, u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id) AS entities,
+SELECT counted.total, u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id, u.audience_id) AS entities,
        array(SELECT s.source FROM observation_source s
              WHERE s.observation = u.id AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[]))
              ORDER BY s.source DESC) AS source_memory_ids
@@ -36,7 +36,7 @@ ORDER BY page.mentioned_at DESC NULLS LAST, page.created_at DESC, page.id DESC
 
 -- name: get_memory
 -- One memory in any state, as far as the viewer may see it.
-SELECT u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id) AS entities,
+SELECT u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id, u.audience_id) AS entities,
        array(SELECT DISTINCT o.id FROM unit_mention m JOIN chunk s ON s.id = m.chunk JOIN document o ON o.number = s.document
              WHERE m.unit = u.id AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
                AND s.audience_id = m.audience_id AND o.audience_id = m.audience_id ORDER BY o.id) AS mentioned_in
@@ -128,6 +128,7 @@ LIMIT 1
 
 -- name: list_entities
 -- Entities, the most mentioned first; counted from visible facts, never from a counter: an observation says nothing new.
+-- Each is called as a circle that is the viewer's writes it: others may have been first, and write it otherwise.
 WITH chosen AS MATERIALIZED (
     SELECT ue.entity, count(*) AS mention_count,
            min(coalesce(u.occurred_start, u.mentioned_at, u.created_at)) AS first_seen,
@@ -144,10 +145,15 @@ WITH chosen AS MATERIALIZED (
     ORDER BY mention_count DESC, last_seen DESC, entity
     LIMIT %(limit)s OFFSET %(offset)s
 )
-SELECT counted.total, page.entity AS id, page.mention_count, page.first_seen, page.last_seen, e.name, e.metadata
+SELECT counted.total, page.entity AS id, page.mention_count, page.first_seen, page.last_seen, coalesce(own.name, e.name) AS name, e.metadata
 FROM (SELECT count(*) AS total FROM chosen) AS counted
 LEFT JOIN page ON true
 LEFT JOIN entity e ON e.id = page.entity
+LEFT JOIN LATERAL (
+    SELECT n.name FROM entity_name n
+    WHERE n.bank = %(bank)s AND n.key = e.key AND n.entity = e.id
+      AND (%(sees_all)s OR n.audience_id = ANY(%(audiences)s::bigint[]))
+    ORDER BY n.name <> e.name, n.name LIMIT 1) AS own ON true
 ORDER BY page.mention_count DESC, page.last_seen DESC, page.entity
 
 -- name: count_units

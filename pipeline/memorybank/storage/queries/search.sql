@@ -225,14 +225,15 @@ GROUP BY u.tags
 -- What a hit tells of these units, in the order asked. Laterals with OFFSET 0: a plain join becomes a hash join over the
 -- whole bank; and bank and status are asked outside, so that one index fits, whatever the planner knows of the table: by
 -- any other it would read the bank for each unit. Empty metadata come as null, which needs no parsing; null too are the
--- entities of a unit without any. Whoever may see a unit may see what it names.
+-- entities of a unit without any. Whoever may see a unit may see what it names, as it is
+-- called where the unit stands.
 SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
        u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal,
        named.ids AS entity_ids, named.names AS entity_names
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
 CROSS JOIN LATERAL (
     SELECT m.id, m.text, m.fact_type, m.context, m.occurred_start, m.occurred_end, m.mentioned_at,
-           m.mentioned_at_assumed, m.tags, m.metadata, m.document, m.chunk, m.bank, m.status
+           m.mentioned_at_assumed, m.tags, m.metadata, m.document, m.chunk, m.bank, m.audience_id, m.status
     FROM memory_unit m
     WHERE m.document_number = asked.document AND m.position = asked.position
       AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
@@ -245,7 +246,10 @@ LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
 CROSS JOIN LATERAL (
     SELECT array_agg(e.id) AS ids, array_agg(e.name) AS names
     FROM (SELECT x.id, x.name FROM unit_entity ue
-          CROSS JOIN LATERAL (SELECT e.id, e.name FROM entity e WHERE e.id = ue.entity OFFSET 0) AS x
+          CROSS JOIN LATERAL (SELECT e.id, coalesce(n.name, e.name) AS name FROM entity e
+                              LEFT JOIN entity_name n ON n.bank = %(bank)s AND n.audience_id = u.audience_id AND n.key = e.key
+                                  AND n.entity = e.id AND (%(sees_all)s OR n.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
+                              WHERE e.id = ue.entity OFFSET 0) AS x
           WHERE ue.unit = u.id ORDER BY x.name, x.id) AS e
 ) AS named
 WHERE u.bank = %(bank)s AND u.status = 'active'

@@ -1,0 +1,69 @@
+"""Nobody is told what is not theirs, in random installations, by any call, over HTTP with real keys.
+
+`make isolation` looks at 2,000 worlds, other ones each time; a failure prints the number of its world.
+"""
+
+import asyncio
+import os
+import random
+
+from hypothesis import HealthCheck, Phase, given, settings
+from isolation_doors import open_rows, operators_alone, shut_banks, shut_rows
+from isolation_look import OWNERS, Look
+from isolation_oracle import askers
+from isolation_plan import Plan, plans
+from isolation_reads import READS
+from isolation_site import Site
+from isolation_truth import truth
+from isolation_world import made
+
+#: How many worlds: set for the long run.
+WORLDS = int(os.environ.get("MEMORYBANK_ISOLATION_WORLDS", "0"))
+#: Worlds of a run of all tests; of all who could look at one, so many do.
+QUICK, LOOKERS = 200, 2
+#: Of all calls on a bank, the share that is asked of one that is not theirs.
+SHARE = 0.2
+#: Worlds that are made and looked at at once.
+BESIDE = 4
+
+
+def test_nobody_is_told_what_is_not_theirs(site: Site) -> None:
+    @settings(
+        max_examples=(WORLDS or QUICK) // BESIDE,
+        deadline=None,
+        database=None,
+        derandomize=not WORLDS,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(plans(BESIDE))
+    def checked(beside: list[Plan]) -> None:
+        site.run(_all(site, beside))
+
+    checked()
+
+
+async def _all(site: Site, beside: list[Plan]) -> None:
+    async with asyncio.TaskGroup() as worlds:
+        for plan in beside:
+            worlds.create_task(_checked(site, plan))
+
+
+async def _checked(site: Site, plan: Plan) -> None:
+    world = await made(site, plan)
+    found = await truth(world)
+    OWNERS.update(dict.fromkeys((*world.secrets, *world.names), world.number))
+    lookers = random.Random(plan.seed).sample(askers(plan), LOOKERS)
+    looks = [Look(world, found, asker, random.Random(plan.seed)) for asker in lookers]
+    await asyncio.gather(*map(_read, looks))
+
+
+async def _read(look: Look) -> None:
+    for bank in range(2):
+        if look.knows(bank):
+            for read in READS.values():
+                await read(look, bank)
+    await open_rows(look)
+    await shut_banks(look, SHARE)
+    await shut_rows(look)
+    await operators_alone(look)
