@@ -20,7 +20,7 @@ def key_of(name: str) -> str:
 
 
 class Tenant:
-    """An organization of its own: Ana owns the agent `aide`, Ben `bot`; Ana is in the room `ops`, both in `hall`.
+    """An organization: Ana owns the agent `aide`, Ben `bot`; Ana is in room `ops`, both in the public `hall`.
 
     Without `organized` nobody is of an organization. Names are of this tenant alone.
     """
@@ -50,7 +50,7 @@ class Tenant:
             ],
             places=[
                 {"id": f"ops{mark}", "kind": "private", "title": "Ops", "members": [names[0][0]], **common},
-                {"id": f"hall{mark}", "kind": "private", "members": [id_ for id_, _ in names], **common},
+                {"id": f"hall{mark}", "kind": "public", "members": [id_ for id_, _ in names], **common},
             ]
             if organization
             else [],
