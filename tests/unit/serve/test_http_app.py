@@ -9,8 +9,9 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from memorybank.audience import OPERATOR, Principal, Viewer
+from memorybank.audience import OPERATOR, Principal, PrincipalKind, Viewer
 from memorybank.errors import BadRequest, DatabaseUnavailable, ModelRateLimited
+from memorybank.ids import stable_id
 from memorybank.serve.http.app import build
 from memorybank.serve.http.schemas.wire import keeps_nulls
 from memorybank.settings import Settings, load
@@ -80,6 +81,26 @@ async def test_trying_out_and_files_can_be_switched_off() -> None:
 async def test_an_unforeseen_error_says_its_type_and_nothing_else() -> None:
     answer = await _ask(_raising(RuntimeError("secret")), "GET", "/v1/default/banks/b/profile")
     assert (answer.status_code, answer.json()) == (500, {"detail": "internal error: RuntimeError"})
+
+
+@pytest.mark.parametrize("error", [RuntimeError("secret"), DatabaseUnavailable("secret")], ids=repr)
+@pytest.mark.parametrize(("method", "told"), [("GET", "fetch"), ("POST", "save")])
+async def test_k21_what_fails_inside_with_keys_and_values_is_told_without_a_reason(
+    monkeypatch: pytest.MonkeyPatch, method: str, told: str, error: Exception
+) -> None:
+    async def ana(door: _OpenDoor, carried: Any) -> Principal:
+        return Principal(PrincipalKind.PERSON, agents={stable_id("agent", "one"): "b"})
+
+    async def failing(*asked: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(_OpenDoor, "principal", ana)
+    memory = SimpleNamespace(
+        settings=_settings(), shelf=failing, entries=SimpleNamespace(list_=failing, put=failing)
+    )
+    body = {"json": {"agentId": "one", "key": "k", "memory": 1}} if method == "POST" else {}
+    answer = await _ask(memory, method, "/api/memory", **body)
+    assert (answer.status_code, answer.json()) == (500, {"error": f"Failed to {told} memory"})
 
 
 @pytest.mark.parametrize(

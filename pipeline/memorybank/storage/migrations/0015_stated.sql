@@ -70,8 +70,8 @@ CREATE TRIGGER stated_memory_counted AFTER INSERT ON stated_memory FOR EACH ROW
 CREATE TRIGGER stated_memory_uncounted AFTER DELETE ON stated_memory FOR EACH ROW
     WHEN (OLD.surface = 'facts') EXECUTE FUNCTION count_fact();
 
--- What holds whoever writes them: the text of an entry follows its value. Of facts their size; and, when one is kept, that what an organization knows was said
--- where all of it may read, or by one of its owners.
+-- What holds whoever writes them: the text of an entry follows its value. Of facts their size; and, when one is kept,
+-- that what an organization knows was said where all of it may read, or by one of its owners.
 CREATE FUNCTION check_fact() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     kept boolean := TG_TABLE_NAME = 'stated_memory';
