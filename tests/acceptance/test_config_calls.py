@@ -93,7 +93,7 @@ def test_updates_merge_null_clears_and_delete_resets(bank: Bank) -> None:
 
 def test_the_config_names_every_field_of_the_contract(bank: Bank) -> None:
     config = bank.get("/config")["config"]
-    # The 46 of the contract, the output language, which the contract sets for a whole server, and the switch of entries.
+    # The 46 of the contract, the output language, which the contract sets for a server, and the switch of entries.
     assert len(config) == 48 and not any("key" in name or "url" in name for name in config)
     defaults = {
         "retain_extraction_mode": "concise",
