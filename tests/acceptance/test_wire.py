@@ -101,7 +101,7 @@ def _path(name: str, bank: Bank) -> str:
 
 
 #: What the contract does not know: who asks, and what people and agents keep themselves; and of its paths this call.
-OURS = ("/v1/default/directory", "/v1/default/keys", "/v1/default/session", f"{BANK}/facts", "/api/v1/")
+OURS = ("/v1/default/directory", "/v1/default/keys", "/v1/default/session", f"{BANK}/facts", "/api/")
 OUR_CALLS = ("forget_memory",)
 
 
