@@ -48,10 +48,13 @@ def template(server: str) -> Iterator[str]:
 @pytest.fixture
 def conninfo(server: str, template: str) -> Iterator[str]:
     """The conninfo of a fresh database with the newest schema."""
-    name = f"test_{uuid4().hex[:12]}"
-    _create(server, name, template)
-    yield make_conninfo(server, dbname=name)
-    _drop(server, name)
+    yield from _copied(server, template)
+
+
+@pytest.fixture(scope="module")
+def shared_conninfo(server: str, template: str) -> Iterator[str]:
+    """The conninfo of a database that all tests of a module share."""
+    yield from _copied(server, template)
 
 
 @pytest.fixture
@@ -80,6 +83,13 @@ async def database(conninfo: str, settings: Settings) -> AsyncIterator[Database]
     await opened.open()
     yield opened
     await opened.close()
+
+
+def _copied(server: str, template: str) -> Iterator[str]:
+    name = f"test_{uuid4().hex[:12]}"
+    _create(server, name, template)
+    yield make_conninfo(server, dbname=name)
+    _drop(server, name)
 
 
 def _create(server: str, name: str, template: str) -> None:

@@ -7,12 +7,12 @@ import pytest
 from isolation_site import Site, without_a_model
 
 
-@pytest.fixture
-def site(conninfo: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+@pytest.fixture(scope="module")
+def site(shared_conninfo: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     loop = asyncio.new_event_loop()
     with pytest.MonkeyPatch.context() as patch:
         without_a_model(patch)
-        opened = Site(loop, conninfo, tmp_path_factory.mktemp("isolation"))
+        opened = Site(loop, shared_conninfo, tmp_path_factory.mktemp("isolation"))
         opened.run(opened.open())
         yield opened
         opened.run(opened.close())

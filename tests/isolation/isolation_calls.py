@@ -113,7 +113,31 @@ OPERATED = {
     "revoke_key": None,
 }
 #: Calls that belong to no bank, and where they are walked.
-ELSEWHERE = {"list_banks": "isolation_reads"}
+ELSEWHERE = {
+    "list_banks": "isolation_reads",
+    **dict.fromkeys(
+        (
+            "get_agent_me",
+            "get_my_profile",
+            "list_agent_chats",
+            "list_agent_memories",
+            "create_agent_memory",
+            "get_agent_memory",
+            "supersede_agent_memory",
+            "archive_agent_memory",
+            "list_user_memories",
+            "get_user_memory",
+            "delete_user_memory",
+            "supersede_user_memory",
+            "archive_user_memory",
+            "restore_user_memory",
+            "list_entries",
+            "put_entries",
+            "list_own_agents",
+        ),
+        "isolation_shared",
+    ),
+}
 BY_NAME: dict[str, Call] = {declared.name: declared for declared in CALLS}
 
 

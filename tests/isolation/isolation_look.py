@@ -14,6 +14,8 @@ from isolation_site import UUID, WORD
 from isolation_truth import Row, Truth
 from isolation_world import World
 
+#: Where Band shows more than the bank would.
+BAND = "/api/v1"
 _OPAQUE = re.compile(rb'"(?:next_cursor|cursor)":\s*"([^"]+)"')
 #: Words and ids of all worlds, by which a leak across worlds is known.
 OWNERS: dict[str, int] = {}
@@ -61,7 +63,7 @@ class Look:
         self.asked += 1
         sent = named(f"{path} {json.dumps(body)} {options}".encode())
         for name in named(everything(answer)) - sent:
-            if not self.may_know(name, at):
+            if not (self._through_band(name) if path.startswith(BAND) else self.may_know(name, at)):
                 raise Leak(
                     f"{self.asker} was told {name} of {self.owner(name)} by {method} {path} {body}: {answer.text}"
                 )
@@ -76,6 +78,12 @@ class Look:
 
     def owner(self, name: str) -> Any:
         return self.world.secrets.get(name) or self.world.names.get(name) or f"world {OWNERS.get(name)}"
+
+    def _through_band(self, name: str) -> bool:
+        stated = self.world.band.get(name)
+        if stated is None:
+            return self.may_know(name)
+        return self.world.oracle.sees_through_band(self.asker, stated.circle, stated.room)
 
     def may_know(self, name: str, at: int | None = None) -> bool:
         """Return whether somebody may know a word or an id."""
@@ -95,6 +103,8 @@ class Look:
         if kind == "place":
             return me.kind != "operator" and oracle.speaks_in(me, number)
         if (kind, number) == (me.kind, me.number):
+            return True
+        if kind == "agent" and me.kind == "person" and plan.agents[number].owner == me.number:
             return True
         own = None
         if me.kind != "operator":

@@ -115,6 +115,13 @@ class Oracle:
             return self.knows(asker, circle.bank)
         return self._in_reach(asker, circle)
 
+    def sees_through_band(self, asker: Asker, circle: Circle, room: int | None) -> bool:
+        """Return whether Band shows a statement: in all banks, and to a person what was said where they are."""
+        if asker.kind == "operator" or circle.kind not in ("agent", "subject", "organization"):
+            return False
+        here = asker.kind == "person" and room is not None and self.member(asker.number, room)
+        return self._in_reach(asker, circle) or (here and circle.kind != "agent")
+
     def _in_reach(self, asker: Asker, circle: Circle) -> bool:
         if circle.kind in ("bank", "uses"):
             return self.uses(asker, circle.bank)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 #: Banks of a world; agents are spread over them.
 BANKS = 2
 #: How something comes into the memory.
-Way = Literal["retain", "fact", "told", "stated"]
+Way = Literal["retain", "fact", "told", "stated", "entry"]
 #: The ways of what is said in a world.
-WAYS: tuple[Way, ...] = ("retain",) * 4 + ("told",) * 2 + ("fact",) * 3 + ("stated",) * 2
+WAYS: tuple[Way, ...] = ("retain",) * 4 + ("told",) * 2 + ("fact",) * 3 + ("stated",) * 3 + ("entry",)
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ import os
 import random
 
 from hypothesis import HealthCheck, Phase, given, settings
-from isolation_doors import open_rows, operators_alone, shut_banks, shut_rows
 from isolation_look import OWNERS, Look
+from isolation_making import made
 from isolation_oracle import askers
 from isolation_plan import Plan, plans
-from isolation_reads import READS
 from isolation_site import Site
 from isolation_truth import truth
-from isolation_world import made
+from isolation_walk import walk
 
 #: How many worlds: set for the long run.
 WORLDS = int(os.environ.get("MEMORYBANK_ISOLATION_WORLDS", "0"))
@@ -55,15 +54,4 @@ async def _checked(site: Site, plan: Plan) -> None:
     OWNERS.update(dict.fromkeys((*world.secrets, *world.names), world.number))
     lookers = random.Random(plan.seed).sample(askers(plan), LOOKERS)
     looks = [Look(world, found, asker, random.Random(plan.seed)) for asker in lookers]
-    await asyncio.gather(*map(_read, looks))
-
-
-async def _read(look: Look) -> None:
-    for bank in range(2):
-        if look.knows(bank):
-            for read in READS.values():
-                await read(look, bank)
-    await open_rows(look)
-    await shut_banks(look, SHARE)
-    await shut_rows(look)
-    await operators_alone(look)
+    await asyncio.gather(*(walk(look, SHARE) for look in looks))
