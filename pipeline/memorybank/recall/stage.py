@@ -150,7 +150,7 @@ class Recall:
         with run.steps.step("score"):
             scored = self._fused(await large.scored(gathered, criteria))
         statistics, reached = gathered.statistics, None
-        if run.has("graph") and len(scored.space) and (statistics.has_entities or statistics.has_links):
+        if run.has("graph") and len(scored.space):
             with run.steps.step("follow_graph"):
                 seeds = ranking.seeds(scored, SEEDS)
                 reached = await search.reach(connection, run.bank.id, run.viewer, seeds, gathered)
@@ -160,7 +160,7 @@ class Recall:
                 near = ranking.near_in_graph(criteria, reached, REACHED)
                 gathered = await large.narrow(connection, reading, gathered, scored, near, count)
                 scored = self._fused(await large.scored(gathered, criteria))
-        if reached:
+        if reached and (gathered.named or reached.around or reached.linked):
             scored = self._fused(ranking.with_graph(scored, criteria, gathered.named, reached))
         return scored, statistics
 

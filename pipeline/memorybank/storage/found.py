@@ -41,7 +41,8 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The bank's active units, the sum of their lengths in terms, whether it has a graph at all, and its version.
+    """The active units that the viewer may see, the sum of their lengths in terms, whether there may be a graph, the
+    version of the bank's index, and how many units that holds in all.
 
     Two snapshots that show the same version show the same index; None: the bank never had one.
     """
@@ -51,6 +52,7 @@ class Statistics:
     has_entities: bool = True
     has_links: bool = True
     version: int | None = None
+    held: int = 0
 
     @property
     def mean_length(self) -> float:
@@ -60,7 +62,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class TermPostings:
-    """Where one term stands, as far as the viewer may see; `frequency` counts the whole bank's units."""
+    """Where one term stands, as far as the viewer may see; `frequency` counts all units of theirs."""
 
     frequency: int
     addresses: Addresses

@@ -132,6 +132,9 @@ async def reach(
 
     What the first trip read of the entities in the question is not read again.
     """
+    has = gathered.statistics
+    if not (has.has_entities or has.has_links):
+        return Reached(seeds, (), ())
     parameters = {
         "bank": bank,
         **of_addresses(seeds.addresses),
@@ -141,7 +144,6 @@ async def reach(
         "entities": ENTITIES_CAP,
         **viewer.parameters(),
     }
-    has = gathered.statistics
     async with trip(connection) as sent:
         around = await sent.ask("search.around", parameters) if has.has_entities else None
         linked = await sent.ask("search.linked", parameters) if has.has_links else None

@@ -111,7 +111,7 @@ class VectorCopies:
 
     def _note(self, key: Key, sizes: Statistics, dimensions: int) -> None:
         """Take note that all vectors of a bank were asked for, and have a copy made where that will pay."""
-        fits = sizes.units * (4 * dimensions + _BESIDE) <= self._room and sizes.units <= self._most
+        fits = sizes.held * (4 * dimensions + _BESIDE) <= self._room and sizes.held <= self._most
         if sizes.version is None or not fits:
             self._banks.pop(key, None)
             return

@@ -309,6 +309,7 @@ async def test_a_trace_tells_every_step(world: World) -> None:
         "embed_question",
         "gather",
         "score",
+        "follow_graph",
         "fetch",
         "pack",
         "beside",

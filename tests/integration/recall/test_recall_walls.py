@@ -1,12 +1,15 @@
 """Recall never crosses a wall: banks, audiences and filters; and each filter says the same in Python and in SQL."""
 
+from datetime import UTC, datetime
 from itertools import product
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pytest
 from recall_world import Unit, World
 
+from memorybank import clock
 from memorybank.audience import Viewer
 from memorybank.model import Scores
 from memorybank.recall.query import Include
@@ -15,6 +18,7 @@ from memorybank.storage.vector_copies import Copy
 from memorybank.tags import MODES, TagLeaf, parse_groups, passing
 
 MARK = "the harbour crane"
+AT, NOW = datetime(2023, 5, 3, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC)
 
 
 async def test_a_small_bank_gets_its_own_nearest_units(world: World) -> None:
@@ -50,6 +54,54 @@ async def test_nothing_of_another_audience_is_seen(world: World) -> None:
     assert len(both.hits) == 2 and both.hits[0].text == secret.text
     assert (await world.ask(bank, Viewer(()), MARK)).hits == ()
     assert len((await world.ask(bank, Viewer.operator(), MARK)).hits) == 2
+
+
+#: What is asked before and after something unseen is said: a word of both, one of the unseen alone, a name, a day.
+QUESTIONS = (
+    f"Who painted {MARK}?",
+    "zeppelin",
+    "What did Odile say?",
+    "What was in May 2023?",
+    "Mara and Odile",
+)
+
+
+@pytest.mark.parametrize("named", [(), ("Mara",)], ids=["no graph of theirs", "a graph of theirs"])
+async def test_nothing_unseen_moves_an_answer(world: World, named: tuple[str, ...]) -> None:
+    """Whoever can say a word, and sees its score move with what others say, knows that they say it."""
+    bank, everybody = await world.bank()
+    private = await world.audience(bank.id, "dm", uuid4())
+    seen = [Unit(f"Mara painted {MARK} on day {day}.", AT, entities=named) for day in range(4)]
+    await world.document(
+        bank, everybody, [*seen, Unit("A zeppelin hums over the painted shelf.", AT)], "open"
+    )
+
+    async def told() -> list[Any]:
+        include = Include(entities_max_tokens=500, chunks_max_tokens=500, source_facts_max_tokens=500)
+        with clock.fixed(NOW):
+            found = [
+                await world.ask(bank, everybody, asked, include=include, trace=True, **more)
+                for asked in QUESTIONS
+                for more in ({}, {"tags": ("work",)})
+            ]
+        return [_timeless(vars(each)) for each in found]
+
+    before = await told()
+    for number in range(3):
+        secret = f"Odile: Mara flew the zeppelin with Odile over {MARK}, {number}."
+        units = [Unit(secret, AT, (AT, AT), ("Mara", "Odile", "zeppelin"), ("work",))] * 3
+        facts = await world.document(bank, private, units, f"secret {number}")
+        await world.observe(bank, private, f"Mara flies the zeppelin {number}.", facts)
+    assert await told() == before
+    mine = (await world.ask(bank, Viewer((everybody, private)), "zeppelin")).hits
+    assert len(mine) > len(before[0]["hits"])
+
+
+def _timeless(told: Any) -> Any:
+    """Return an answer without how long it took."""
+    if isinstance(told, dict):
+        return {key: _timeless(value) for key, value in told.items() if "duration" not in key}
+    return [_timeless(value) for value in told] if isinstance(told, list | tuple) else told
 
 
 async def test_copied_vectors_show_each_viewer_the_same(

@@ -129,7 +129,9 @@ async def counted(world: World) -> tuple[int, int]:
 async def size(world: World) -> tuple[int, int]:
     """Units and their length, as BM25 reads them."""
     async with world.database.connection() as connection:
-        row = await fetch_row(connection, "search.statistics", {"bank": world.bank.id})
+        row = await fetch_row(
+            connection, "search.statistics", {"bank": world.bank.id, **Viewer.operator().parameters()}
+        )
     return row["units"], row["length"]
 
 

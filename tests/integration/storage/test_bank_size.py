@@ -3,6 +3,7 @@
 import asyncio
 import random
 
+from memorybank.audience import Viewer
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection, fetch_row
 
@@ -33,7 +34,9 @@ async def _add(connection: Connection, bank: int, document: int, units: int, len
 async def _exact(database: Database, bank: int) -> int:
     """Compare the size with a count in one snapshot; return the units."""
     async with database.snapshot() as connection:
-        size = await fetch_row(connection, "search.statistics", {"bank": bank})
+        size = await fetch_row(
+            connection, "search.statistics", {"bank": bank, **Viewer.operator().parameters()}
+        )
         counted = (await (await connection.execute(COUNTED, [bank])).fetchall())[0]
     assert (size["units"], size["length"]) == (counted["units"], counted["length"])
     return int(size["units"])
@@ -93,3 +96,22 @@ async def test_what_deletions_leave_is_taken_in_by_the_next_that_adds(database: 
         assert [row["units"] for row in rows] == [11]
         await connection.execute("DELETE FROM posting")
         assert await _exact(database, bank) == 0
+
+
+async def test_each_audience_has_a_size_of_its_own_which_units_take_along(database: Database) -> None:
+    async with database.connection() as connection:
+        await connection.execute(LOOSE)
+        bank = await _bank(connection)
+        await _add(connection, bank, 1, 3, 4)
+        await _add(connection, bank, 2, 2, 5)
+        await connection.execute("UPDATE posting SET audience_id = 2 WHERE document = 2")
+
+        async def size(*audiences: int) -> tuple[int, int, int]:
+            asked = {"bank": bank, **Viewer(audiences).parameters()}
+            row = await fetch_row(connection, "search.statistics", asked)
+            return row["units"], row["length"], row["held"]
+
+        assert [await size(1), await size(2), await size(1, 2), await size()] == [
+            (3, 12, 5), (2, 10, 5), (5, 22, 5), (0, 0, 5),
+        ]  # fmt: skip
+    assert await _exact(database, bank) == 5

@@ -92,7 +92,9 @@ class Asker:
     async def check(self) -> None:
         """What a version holds is what it always held."""
         async with self.world.database.snapshot() as connection:
-            size = await fetch_row(connection, "search.statistics", {"bank": self.world.bank})
+            size = await fetch_row(
+                connection, "search.statistics", {"bank": self.world.bank, **Viewer.operator().parameters()}
+            )
             rows = await (await connection.execute(HELD, [self.world.bank])).fetchall()
         held = frozenset(tuple(row.values()) for row in rows)
         assert self.versions.setdefault(size["version"], held) == held

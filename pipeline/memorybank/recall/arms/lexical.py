@@ -1,4 +1,4 @@
-"""The lexical arm: true BM25 with the bank's own document frequencies, smoothed over neighbouring units.
+"""The lexical arm: true BM25 with the frequencies of what the viewer may see, smoothed over neighbouring units.
 
 Scores are those of rank-bm25's BM25Okapi with its IDF replaced by ln(1 + (N - df + 0.5) / (df + 0.5)), which is never
 negative (Lucene's form of Robertson's).

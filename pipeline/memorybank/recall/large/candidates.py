@@ -15,7 +15,7 @@ from memorybank.storage.found import OBSERVED, Candidates, Gathered, Sample
 
 def space(gathered: Gathered, sample: Sample) -> tuple[Space, Documents]:
     """Return the candidates of a large bank, and what is known of their documents."""
-    population = max(1, round(sample.share * gathered.statistics.units))
+    population = max(1, gathered.statistics.units)
     candidates = gathered.candidates
     if candidates:
         measured, others = spaces.together(candidates.windows.distances, sample.distances), []

@@ -45,50 +45,57 @@ CREATE TABLE posting (
 ) PARTITION BY HASH (bank);
 CREATE INDEX posting_address ON posting (bank, document, position);
 
--- How many units the index of a bank holds, and their length in terms: rows to be added up. A writer adds one, and takes in
--- those of others that nobody holds; so nobody waits, and a reader counts exactly what its snapshot holds. Every change of
--- the index leaves a row of its own, or one that has taken it in: two snapshots that hold the same rows hold the same
--- index. Its version is all ids in one, by XOR: random ones, which no restored backup gives a second time.
+-- How many units the index of a bank holds for each audience, and their length in terms: rows to be added up. A writer adds
+-- one, and takes in those of others that nobody holds; so nobody waits, and a reader counts exactly what its snapshot holds.
+-- Every change of the index leaves a row of its own, or one that has taken it in: two snapshots that hold the same rows
+-- hold the same index. Its version is all ids in one, by XOR: random ones, which no restored backup gives a second time.
 CREATE TABLE bank_size (
-    bank   bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
-    id     bigint NOT NULL DEFAULT uuid_hash_extended(gen_random_uuid(), 0),
-    units  bigint NOT NULL,
-    length bigint NOT NULL,
-    PRIMARY KEY (bank, id)
+    bank        bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
+    audience_id bigint NOT NULL,
+    id          bigint NOT NULL DEFAULT uuid_hash_extended(gen_random_uuid(), 0),
+    units       bigint NOT NULL,
+    length      bigint NOT NULL,
+    PRIMARY KEY (bank, audience_id, id)
 );
 
--- Every unit has one posting of the term 0, which is counted here. Rows are taken in by those who add units only: a
--- document goes with a statement a unit, and each would read the rows that those before it have left.
+-- Every unit has one posting of the term 0, which is counted here, by 1 or -1. Rows are taken in by those who add units only:
+-- a document goes with a statement a unit, and each would read the rows that those before it have left.
 CREATE FUNCTION count_units() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    sign CONSTANT integer := TG_ARGV[0];
 BEGIN
     WITH counted AS (
-        SELECT bank, count(*) AS units, sum(c.length) AS length FROM changed c WHERE c.term = 0 GROUP BY bank
+        SELECT bank, audience_id, sign * count(*) AS units, sign * sum(c.length) AS length
+        FROM changed c WHERE c.term = 0 GROUP BY bank, audience_id
     ), taken AS (
         DELETE FROM bank_size s
-        WHERE (s.bank, s.id) IN (SELECT o.bank, o.id FROM bank_size o
-                                 WHERE TG_OP = 'INSERT' AND o.bank IN (SELECT bank FROM counted)
-                                 LIMIT 2000 FOR UPDATE SKIP LOCKED)
-        RETURNING s.bank, s.units, s.length
+        WHERE (s.bank, s.audience_id, s.id) IN (
+            SELECT o.bank, o.audience_id, o.id FROM bank_size o
+            WHERE sign > 0 AND (o.bank, o.audience_id) IN (SELECT bank, audience_id FROM counted)
+            LIMIT 2000 FOR UPDATE SKIP LOCKED)
+        RETURNING s.bank, s.audience_id, s.units, s.length
     )
-    INSERT INTO bank_size (bank, units, length)
-    SELECT bank, sum(units), sum(length)
-    FROM (SELECT bank, CASE TG_OP WHEN 'INSERT' THEN units ELSE -units END AS units,
-                 CASE TG_OP WHEN 'INSERT' THEN length ELSE -length END AS length FROM counted
-          UNION ALL
-          SELECT * FROM taken) AS added
-    GROUP BY bank;
+    INSERT INTO bank_size (bank, audience_id, units, length)
+    SELECT bank, audience_id, sum(units), sum(length)
+    FROM (SELECT * FROM counted UNION ALL SELECT * FROM taken) AS added
+    GROUP BY bank, audience_id;
     RETURN NULL;
 END
 $$;
 CREATE TRIGGER posting_added AFTER INSERT ON posting REFERENCING NEW TABLE AS changed
-    FOR EACH STATEMENT EXECUTE FUNCTION count_units();
+    FOR EACH STATEMENT EXECUTE FUNCTION count_units('1');
 CREATE TRIGGER posting_gone AFTER DELETE ON posting REFERENCING OLD TABLE AS changed
-    FOR EACH STATEMENT EXECUTE FUNCTION count_units();
+    FOR EACH STATEMENT EXECUTE FUNCTION count_units('-1');
+-- A unit that is moved to another audience takes its postings along.
+CREATE TRIGGER posting_left AFTER UPDATE ON posting REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_units('-1');
+CREATE TRIGGER posting_came AFTER UPDATE ON posting REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_units('1');
 
 -- A change of vectors, which counts nothing.
 CREATE FUNCTION mark_vectors() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO bank_size (bank, units, length) SELECT DISTINCT bank, 0, 0 FROM changed;
+    INSERT INTO bank_size (bank, audience_id, units, length) SELECT DISTINCT bank, audience_id, 0, 0 FROM changed;
     RETURN NULL;
 END
 $$;

@@ -10,15 +10,20 @@ SELECT set_config('statement_timeout', %(milliseconds)s, true), set_config('plan
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
 
 -- name: statistics
--- N and the total length for BM25, and the version of the bank's index: exact, see migration 0007. And whether there is a
--- graph to follow at all: the first bank from this one on. For EXISTS the planner reads the table until it meets the bank,
--- past all that came before.
-SELECT coalesce(sum(s.units), 0)::bigint AS units, coalesce(sum(s.length), 0)::bigint AS length, bit_xor(s.id) AS version,
+-- N and the total length for BM25, of what the viewer may see: else scores would move with what others say. What the bank
+-- holds in all, and the version of its index: exact, see migration 0007. And whether it has a graph to follow at all, which
+-- spares a trip: the first bank from this one on. For EXISTS the planner reads the table until it meets the bank, past all
+-- that came before.
+SELECT coalesce(sum(s.units) FILTER (WHERE s.visible), 0)::bigint AS units,
+       coalesce(sum(s.length) FILTER (WHERE s.visible), 0)::bigint AS length,
+       coalesce(sum(s.units), 0)::bigint AS held, bit_xor(s.version) AS version,
        coalesce((SELECT ue.bank FROM unit_entity ue WHERE ue.bank >= %(bank)s ORDER BY ue.bank LIMIT 1) = %(bank)s, false)
            AS has_entities,
        coalesce((SELECT l.bank FROM unit_link l WHERE l.bank >= %(bank)s ORDER BY l.bank LIMIT 1) = %(bank)s, false)
            AS has_links
-FROM bank_size s WHERE s.bank = %(bank)s
+FROM (SELECT sum(o.units) AS units, sum(o.length) AS length, bit_xor(o.id) AS version,
+             (%(sees_all)s OR o.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) AS visible
+      FROM bank_size o WHERE o.bank = %(bank)s GROUP BY visible) AS s
 
 -- name: speakers
 -- Which of these speak in the bank: at least so many units that the viewer may see are theirs.
@@ -35,13 +40,14 @@ WHERE held.units >= %(least)s
 
 -- name: postings
 -- How many units hold each term, and where the rarest stand, one row of packed arrays a term. Common terms are left out
--- first: they cost the most and tell the least. The rarest is always read, up to the cap: there the newest units.
--- audience: the counts are the whole bank's, they move a score and never reveal a text; the arrays stand under the viewer
+-- first: they cost the most and tell the least. The rarest is always read, up to the cap: there the newest units. Only what
+-- the viewer may see counts: a score that moved with the rest would tell which words it holds.
 WITH counted AS MATERIALIZED (
     SELECT asked.term, tally.frequency
     FROM unnest(%(terms)s::bigint[]) AS asked (term)
     CROSS JOIN LATERAL (SELECT count(*) AS frequency FROM posting p
-                        WHERE p.bank = %(bank)s AND p.term = asked.term OFFSET 0) AS tally
+                        WHERE p.bank = %(bank)s AND p.term = asked.term
+                          AND (%(sees_all)s OR p.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS tally
 ), ranked AS (
     SELECT term, frequency, row_number() OVER rarest AS rank, sum(frequency) OVER rarest AS total
     FROM counted WHERE frequency > 0
