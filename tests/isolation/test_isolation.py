@@ -10,11 +10,12 @@ import random
 from hypothesis import HealthCheck, Phase, given, settings
 from isolation_look import OWNERS, Look
 from isolation_making import made
-from isolation_oracle import askers
+from isolation_oracle import Asker, askers
 from isolation_plan import Plan, plans
 from isolation_site import Site
-from isolation_truth import truth
+from isolation_truth import Truth, truth
 from isolation_walk import walk
+from isolation_world import World
 
 #: How many worlds: set for the long run.
 WORLDS = int(os.environ.get("MEMORYBANK_ISOLATION_WORLDS", "0"))
@@ -22,6 +23,8 @@ WORLDS = int(os.environ.get("MEMORYBANK_ISOLATION_WORLDS", "0"))
 QUICK, LOOKERS = 200, 2
 #: Of all calls on a bank, the share that is asked of one that is not theirs.
 SHARE = 0.2
+#: In one of so many worlds somebody leaves a place.
+LEAVING = 4
 #: Worlds that are made and looked at at once.
 BESIDE = 4
 
@@ -55,3 +58,18 @@ async def _checked(site: Site, plan: Plan) -> None:
     lookers = random.Random(plan.seed).sample(askers(plan), LOOKERS)
     looks = [Look(world, found, asker, random.Random(plan.seed)) for asker in lookers]
     await asyncio.gather(*(walk(look, SHARE) for look in looks))
+    if plan.seed % LEAVING == 0:
+        await _leave(world, found)
+
+
+async def _leave(world: World, found: Truth) -> None:
+    """Whoever leaves a place sees nothing of it any more, from the next request on."""
+    chance, places = random.Random(world.plan.seed), enumerate(world.plan.places)
+    members = [(person, n) for n, place in places if place.kind != "dm" for person in place.members]
+    if not members:
+        return
+    person, place = chance.choice(members)
+    world.oracle.left.add((person, place))
+    left = await world.ask(Asker("operator"), "PUT", "/v1/default/directory", world.directory())
+    assert left.status_code == 200, left.text
+    await walk(Look(world, found, Asker("person", person), chance), SHARE)
