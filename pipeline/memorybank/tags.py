@@ -161,6 +161,8 @@ class _Reader:
         told = value.items() if isinstance(value, Mapping) else ()
         said: dict[str, Any] = {key: one for key, one in told if one is not None}
         mode: Any = said.pop("match", "any_strict") if "tags" in said else None
+        # Tags are compared as they are, as by `exact`; `fuzzy`, which the contract names and does not explain, is wider.
+        known = "tags" not in said or said.pop("resolve", "exact") in ("exact", "fuzzy")
         # A key that is none of these would be a condition left out, and the filter wider than was meant.
         match list(said.items()):
             case [("and" | "or" as key, list(parts))]:
@@ -171,7 +173,7 @@ class _Reader:
             case [("not", part)]:
                 return TagNot(self.read(part, (*place, "not"), depth + 1))
             case [("tags", list(tags))]:
-                if mode in MODES and all(isinstance(tag, str) for tag in tags):
+                if known and mode in MODES and all(isinstance(tag, str) for tag in tags):
                     return TagLeaf(tuple(normalize(tag) for tag in tags), mode)
         raise InvalidInput(
             "a tag group is one of {tags, match}, {and: [...]}, {or: [...]} and {not: {...}}; "

@@ -82,6 +82,12 @@ def test_what_is_needed_is_really_held_by_all_that_pass(group: TagGroup, held: s
         assert held & set(tags)
 
 
+def test_tags_are_compared_as_they_are_however_the_client_says_so() -> None:
+    leaf = parse_groups([{"tags": ["a"]}])
+    for resolve in (None, "exact", "fuzzy"):
+        assert parse_groups([{"tags": ["a"], "match": "any_strict", "resolve": resolve}]) == leaf
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -96,6 +102,9 @@ def test_what_is_needed_is_really_held_by_all_that_pass(group: TagGroup, held: s
         {"tags": ["a"], "not": {"tags": ["b"]}},
         {"tags": ["a"], "matches": "all"},
         {"nor": [{"tags": ["a"]}]},
+        {"tags": ["a"], "resolve": "sometimes"},
+        {"tags": ["a"], "resolve": ["exact"]},
+        {"not": {"tags": ["a"]}, "resolve": "exact"},
         {"not": {"tags": ["a"]}, "match": "any"},
         None,
     ],
