@@ -161,7 +161,7 @@ class _Reader:
         told = value.items() if isinstance(value, Mapping) else ()
         said: dict[str, Any] = {key: one for key, one in told if one is not None}
         mode: Any = said.pop("match", "any_strict") if "tags" in said else None
-        # Tags are compared as they are, as by `exact`; `fuzzy`, which the contract names and does not explain, is wider.
+        # Tags are compared as they are (`exact`); `fuzzy`, which the contract names and does not explain, is wider.
         known = "tags" not in said or said.pop("resolve", "exact") in ("exact", "fuzzy")
         # A key that is none of these would be a condition left out, and the filter wider than was meant.
         match list(said.items()):
