@@ -41,7 +41,7 @@ isolation: $(VENV)/.dev
 
 #: Whether that notices walls that are broken on purpose, one at a time.
 mutants: $(VENV)/.dev
-	$(BIN)/pytest -q -s tests/isolation/mutants.py
+	$(BIN)/pytest -q -s tests/isolation/test_isolation_mutants.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

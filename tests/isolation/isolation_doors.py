@@ -49,15 +49,15 @@ async def shut_banks(look: Look, share: float) -> None:
                 )
 
 
-async def shut_rows(look: Look) -> None:
-    """A row that is not theirs is answered as one that is not there, by every call that names one."""
+async def shut_rows(look: Look, share: float) -> None:
+    """A row that is not theirs is answered as one that is not there, by a share of the calls that name one."""
     for bank in range(2):
         if not look.knows(bank):
             continue
         for name, walk in WALKS.items():
             hidden = _hidden(look, bank, walk.names)
             row = look.one(hidden)
-            if walk.names is None or row is None:
+            if walk.names is None or row is None or look.chance.random() > share:
                 continue
             bank_id = look.world.banks[bank]
             there = await _ask(look, name, bank_id, row)
@@ -68,14 +68,14 @@ async def shut_rows(look: Look) -> None:
                 )
 
 
-async def open_rows(look: Look) -> None:
-    """A row that is theirs is told."""
+async def open_rows(look: Look, share: float) -> None:
+    """A row that is theirs is told, by a share of the calls."""
     for bank in range(2):
         if not look.knows(bank):
             continue
         for name, walk in WALKS.items():
             row = look.one(_own(look, bank, walk.names))
-            if row is None or BY_NAME[name].method != "GET":
+            if row is None or BY_NAME[name].method != "GET" or look.chance.random() > share:
                 continue
             answer = await _ask(look, name, look.world.banks[bank], row)
             if answer.status_code != 200:

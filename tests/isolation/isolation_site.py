@@ -6,6 +6,7 @@ Its model repeats whatever it is shown, so that an answer tells all that went in
 import asyncio
 import json
 import re
+import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 
 import httpx
 import pytest
+import uvicorn
 from psycopg.conninfo import make_conninfo
 
 from memorybank import assembly
@@ -84,6 +86,7 @@ class Site:
         self._settings = settings_for(conninfo)
         self._home = home
         self.operator = ""
+        self._client: httpx.AsyncClient
         self.memory: MemoryBank
         self.app: Any
         self._closing: Any
@@ -105,7 +108,11 @@ class Site:
 
             self.memory = memory
             self.app = build(self._settings, opened)
-            async with self.app.router.lifespan_context(self.app):
+            transport = httpx.ASGITransport(app=self.app)
+            async with (
+                httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as self._client,
+                self.app.router.lifespan_context(self.app),
+            ):
                 made = await self.ask("PUT", "/v1/default/directory", None, {"people": [{"id": "first"}]})
                 self.operator = next(key["key"] for key in made.json()["keys"] if key["kind"] == "operator")
                 yield
@@ -122,13 +129,26 @@ class Site:
     ) -> httpx.Response:
         """Send one request; an answer of 500 fails at once."""
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
-        # A transport of its own each time would be as good; one client would keep cookies.
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self.app), base_url="http://127.0.0.1"
-        ) as client:
-            answer = await client.request(method, path, json=body, headers=headers, **options)
+        answer = await self._client.request(method, path, json=body, headers=headers, **options)
         assert answer.status_code != 500, f"{method} {path}: {answer.text}"
         return answer
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Be asked over a real socket for as long as the block lasts."""
+        server = uvicorn.Server(uvicorn.Config(self.app, lifespan="off", log_config=None, ws="none"))
+        # A socket that names TCP, or each answer waits for an acknowledgement.
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+            listening.bind(("127.0.0.1", 0))
+            listening.listen()
+            serving = asyncio.create_task(server.serve([listening]))
+            inside, url = self._client, f"http://127.0.0.1:{listening.getsockname()[1]}"
+            try:
+                async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as self._client:
+                    yield
+            finally:
+                self._client, server.should_exit = inside, True
+                await serving
 
     async def rows(self, sql: str, *values: Any) -> list[dict[str, Any]]:
         """Read the tables themselves: what is there, whoever may see it."""

@@ -7,14 +7,16 @@ from isolation_shared import band, entries
 
 
 async def walk(look: Look, share: float) -> None:
-    """Walk through both banks; `share`: of all calls, so many are asked of a bank that is not theirs."""
+    """Walk through both banks, a share of the way; past what is not theirs, half of that."""
     for bank in range(2):
         if look.knows(bank):
             for read in READS.values():
-                await read(look, bank)
-    await band(look)
-    await entries(look)
-    await open_rows(look)
-    await shut_banks(look, share)
-    await shut_rows(look)
+                if look.chance.random() < share:
+                    await read(look, bank)
+    for across in (band, entries):
+        if look.chance.random() < share:
+            await across(look)
+    await open_rows(look, share)
+    await shut_banks(look, share / 2)
+    await shut_rows(look, share / 2)
     await operators_alone(look)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from isolation_look import OWNERS, Look
 from isolation_making import made
 from isolation_oracle import Asker, askers
-from isolation_plan import Plan, plans
+from isolation_plan import Plan, planned, plans
 from isolation_site import Site
 from isolation_truth import Truth, truth
 from isolation_walk import walk
@@ -21,8 +21,10 @@ from isolation_world import World
 WORLDS = int(os.environ.get("MEMORYBANK_ISOLATION_WORLDS", "0"))
 #: Worlds of a run of all tests; of all who could look at one, so many do.
 QUICK, LOOKERS = 200, 2
-#: Of all calls on a bank, the share that is asked of one that is not theirs.
-SHARE = 0.2
+#: Share of the way that each walks.
+SHARE = 0.5
+#: Worlds that are asked over a socket.
+OVER_SOCKET = 4
 #: In one of so many worlds somebody leaves a place.
 LEAVING = 4
 #: Worlds that are made and looked at at once.
@@ -43,6 +45,16 @@ def test_nobody_is_told_what_is_not_theirs(site: Site) -> None:
         site.run(_all(site, beside))
 
     checked()
+
+
+def test_nobody_is_told_over_a_socket(site: Site) -> None:
+    """What a real server adds to answers tells nothing either."""
+
+    async def asked() -> None:
+        async with site.listening():
+            await _all(site, [planned(seed) for seed in range(OVER_SOCKET)])
+
+    site.run(asked())
 
 
 async def _all(site: Site, beside: list[Plan]) -> None:

@@ -35,7 +35,7 @@ async def _noticed(site: Site, name: str, seed: int) -> str:
         # Operators see it all: they come last.
         for asker in sorted(askers(world.plan), key=lambda one: one.kind == "operator"):
             try:
-                await walk(Look(world, found, asker, random.Random(seed)), share=1.0)
+                await walk(Look(world, found, asker, random.Random(seed)), share=2.0)
             except (Leak, AssertionError) as error:
                 return str(error).splitlines()[0][:160]
     return ""
