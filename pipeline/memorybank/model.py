@@ -173,9 +173,12 @@ class Scores:
     reranker: float | None = None
 
 
-def chunk_id(bank_id: str, document_id: str, ordinal: int) -> str:
-    """Return the public id of a chunk, as the wire has it."""
-    return f"{bank_id}_{document_id}_{ordinal}"
+def chunk_id(bank_id: str, document_id: str, ordinal: int, own: UUID | None, is_placed: bool | None) -> str:
+    """Return the public id of a chunk, as the wire has it; its own one where it is not for the whole bank.
+
+    Two circles may have documents of one id, and whoever sees both would take their chunks for the same.
+    """
+    return str(own) if is_placed else f"{bank_id}_{document_id}_{ordinal}"
 
 
 @dataclass(frozen=True)

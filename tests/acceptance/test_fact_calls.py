@@ -235,6 +235,47 @@ def test_w13_what_is_retained_in_a_place_stays_there(ask: Asking) -> None:
         assert answer.status_code == 404
 
 
+def test_an_id_of_a_document_is_one_circles_own(ask: Asking) -> None:
+    """Else a refusal would tell of a document that one does not see, and circles would take ids from each other."""
+    path = f"{BANK}/documents/minutes"
+    for text, place in (
+        ("Ferdinand bakes.", {}),
+        ("Gisela bakes.", {"place": "ops"}),
+        ("Hedwig bakes.", {"place": "talk"}),
+    ):
+        items = [{"content": text, "document_id": "minutes"}]
+        assert ask("aide", "POST", f"{BANK}/memories", {"items": items, **place}).status_code == 200
+
+    def texts(who: str) -> set[str]:
+        body = {"query": "Who bakes?", "include": {"chunks": {}}}
+        chunks = ask(who, "POST", f"{BANK}/memories/recall", body).json().get("chunks") or {}
+        for id_, chunk in chunks.items():
+            assert ask(who, "GET", f"/v1/default/chunks/{id_}").json()["chunk_text"] == chunk["text"]
+        return {chunk["text"] for chunk in chunks.values() if "bakes" in chunk["text"]}
+
+    def text(who: str) -> tuple[int, str | None]:
+        answer = ask(who, "GET", path)
+        return answer.status_code, answer.json().get("original_text")
+
+    assert texts("operator") == {"Ferdinand bakes.", "Gisela bakes.", "Hedwig bakes."}
+    assert (texts("olga"), texts("mia")) == ({"Ferdinand bakes."}, {"Gisela bakes.", "Hedwig bakes."})
+    # One id names the oldest document that one sees.
+    assert [text(who) for who in ("operator", "olga", "mia", "nils")] == [
+        (200, "Ferdinand bakes."),
+        (200, "Ferdinand bakes."),
+        (200, "Gisela bakes."),
+        (404, None),
+    ]
+    listed = ask("mia", "GET", f"{path}/chunks").json()["items"]
+    assert [(chunk["chunk_text"], chunk["chunk_index"]) for chunk in listed] == [("Gisela bakes.", 0)]
+    for id_ in ("team_minutes_0", listed[0]["chunk_id"]):
+        assert ask("nils", "GET", f"/v1/default/chunks/{id_}").status_code == 404
+    # To forget it is to forget all that one sees of it.
+    assert ask("mia", "DELETE", path).json()["memory_units_deleted"] == 2
+    assert (text("mia")[0], text("operator")) == (404, (200, "Ferdinand bakes."))
+    assert ask("operator", "DELETE", path).json()["memory_units_deleted"] == 1
+
+
 def test_for_whom_something_is_retained(ask: Asking) -> None:
     assert ask.retain("aide", "Yolanda plays chess.", audience="agent").status_code == 200
     assert (

@@ -121,12 +121,19 @@ def _rows(look: Look, bank: int, kind: str, seen: bool) -> list[str]:
         rows = rows + [row for row in look.rows("mental_model", bank, seen) if row.about["is_managed"]]
     if kind == "chunk":
         return [_chunk(look, row) for row in rows]
-    return [row.id for row in rows]
+    ids = [row.id for row in rows]
+    return (
+        ids
+        if seen or kind != "document"
+        else [id_ for id_ in ids if id_ not in _rows(look, bank, kind, True)]
+    )
 
 
 def _chunk(look: Look, row: Row) -> str:
     """Return what callers call a chunk."""
     [document] = [one for one in look.truth.rows["document"] if one.about["number"] == row.about["document"]]
+    if document.about["is_placed"]:
+        return row.id
     return f"{look.world.banks[row.bank]}_{document.id}_{row.about['ordinal']}"
 
 

@@ -11,6 +11,8 @@ from isolation_world import BAND, ENTRIES, Stated, World, next_number
 
 #: A name that several circles know, each as its own text writes it.
 STARS = ("", " under Qvasar", " under QVASAR")
+#: The id of a document that several circles have, each its own one.
+MINUTES = "doc-minutes"
 #: Circles of a world that have mental models.
 MODELLED = 2
 
@@ -95,7 +97,7 @@ async def _retain(world: World, saying: Saying) -> None:
         circle = Circle("bank", agent.bank)
     item = {
         "content": _text(world, circle, saying.names_the_star) + "\n" + _text(world, circle, 0),
-        "document_id": f"doc-{world.secret(circle)}",
+        "document_id": MINUTES if saying.names_the_star == 1 else f"doc-{world.secret(circle)}",
         "context": f"in {world.secret(circle)}",
         "tags": [f"tag-{world.secret(circle)}"],
         "metadata": {world.secret(circle): world.secret(circle)},

@@ -12,7 +12,7 @@ import pytest
 from memorybank.audience import Principal
 from memorybank.serve.actions import banks, reflection
 from memorybank.serve.admission import Admission
-from memorybank.storage import queries
+from memorybank.storage import audiences, queries
 
 #: How a query asks for the viewer's audiences: as an array, or as a set.
 _PREDICATE = re.compile(
@@ -23,14 +23,17 @@ _PREDICATE = re.compile(
 QUERIES = (
     "banks.page",
     "curation.get",
-    "documents.lock_one",
+    "documents.lock_all",
     "forget.counted",
+    "forget.documents",
+    "forget.units",
     "knowledge.folders",
     "listings.count_documents",
     "listings.count_units",
     "listings.get_chunk",
     "listings.get_document",
     "listings.get_memory",
+    "listings.get_placed_chunk",
     "listings.list_documents",
     "listings.list_entities",
     "listings.list_memories",
@@ -68,11 +71,17 @@ async def _nothing_checked(*asked: Any) -> None:
     """Let everybody through."""
 
 
+def _anywhere(asked: Callable[..., dict[str, Any]], principal: Principal, *more: Any) -> dict[str, Any]:
+    """Ask for the circles of all places of a person, wherever they are."""
+    return asked(principal, *more) | {"anywhere": principal.id}
+
+
 #: Rules made wider.
 RULES: dict[str, Break] = {
     "everybody speaks everywhere": partial(_set, Principal, "may_speak_in", lambda self, place: True),
     "everybody uses every bank": partial(_set, Principal, "uses", lambda self, bank_id: True),
     "nobody's right is checked": partial(_set, Admission, "_check_right", _nothing_checked),
+    "a place narrows nothing": partial(_set, audiences, "_asked", partial(_anywhere, audiences._asked)),
     "calls are for all kinds": partial(_set, Admission, "_check_kind", lambda *asked: None),
     "directives are told to all": partial(
         _set, reflection, "_shown", lambda found, principal, bank_id: found

@@ -8,6 +8,7 @@ import os
 import random
 
 from hypothesis import HealthCheck, Phase, given, settings
+from isolation_changes import change_all
 from isolation_look import OWNERS, Look
 from isolation_making import made
 from isolation_oracle import Asker, askers
@@ -27,6 +28,8 @@ SHARE = 0.5
 OVER_SOCKET = 4
 #: In one of so many worlds somebody leaves a place.
 LEAVING = 4
+#: In one of so many worlds somebody changes all that is theirs.
+CHANGING = 5
 #: Worlds that are made and looked at at once.
 BESIDE = 4
 
@@ -72,6 +75,8 @@ async def _checked(site: Site, plan: Plan) -> None:
     await asyncio.gather(*(walk(look, SHARE) for look in looks))
     if plan.seed % LEAVING == 0:
         await _leave(world, found)
+    if plan.seed % CHANGING == 0:
+        await change_all(looks[0], SHARE)
 
 
 async def _leave(world: World, found: Truth) -> None:

@@ -57,7 +57,7 @@ def chunks(
             break
         cost = text_tokens(chunk.text)
         text = chunk.text if cost <= left else cut_to_tokens(chunk.text, left)
-        public = chunk_id(bank.bank_id, chunk.document_id, chunk.ordinal)
+        public = chunk_id(bank.bank_id, chunk.document_id, chunk.ordinal, chunk.id, chunk.is_placed)
         chosen[public] = ChunkText(public, text, chunk.ordinal, truncated=cost > left)
         left -= cost
     return chosen

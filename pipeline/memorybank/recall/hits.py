@@ -18,7 +18,7 @@ def make(bank: Bank, unit: FoundUnit, scores: Scores, sources: Sequence[FoundSou
     """Return the hit of a unit; `sources`: the facts that an observation stands on."""
     chunk = None
     if unit.document_id is not None and unit.chunk_ordinal is not None:
-        chunk = chunk_id(bank.bank_id, unit.document_id, unit.chunk_ordinal)
+        chunk = chunk_id(bank.bank_id, unit.document_id, unit.chunk_ordinal, unit.chunk, unit.is_placed)
     return Hit(
         id=unit.id,
         text=unit.text,

@@ -74,8 +74,9 @@ async def stage(connection: Connection, claim: Claim, batch: Batch, config: Bank
     work = Staging(connection, claim, batch, config, clock.now())
     tally = _Tally()
     replaced = [part.id for part in batch.documents if part.update_mode != APPEND]
-    await mentions.alone_for(connection, claim.bank, replaced)
-    held = await documents.lock(connection, claim.bank, [part.id for part in batch.documents])
+    await mentions.alone_for(connection, claim.bank, claim.audience_id, replaced)
+    asked = [part.id for part in batch.documents]
+    held = await documents.lock(connection, claim.bank, claim.audience_id, asked)
     wanted = await retains.awaited(connection, work.operation)
     for part in sorted(batch.documents, key=lambda part: part.id):
         if part.id in wanted:
@@ -158,8 +159,6 @@ def _refusal(work: Staging, part: DocumentPart, held: documents.Held | None) -> 
     again = part.update_mode == REPROCESS
     if held is None:
         return ("gone", f"document {part.id}: it was deleted meanwhile") if again else None
-    if held.audience_id != work.claim.audience_id:
-        return "other_audience", f"document {part.id}: the id is taken"
     if part.update_mode == APPEND or again:
         if held.original_text is None:
             return TEXT_NOT_KEPT, f"document {part.id}: its text was not kept"

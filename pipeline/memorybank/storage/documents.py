@@ -41,14 +41,15 @@ class NewDocument:
     observation_scopes: str | list[list[str]] | None = None
 
 
-async def lock(connection: Connection, bank: int, ids: Sequence[str]) -> dict[str, Held]:
-    """Return those of the documents that exist, held in the order of their numbers until the transaction ends."""
-    rows = await fetch_all(connection, "documents.lock", {"bank": bank, "ids": list(ids)})
+async def lock(connection: Connection, bank: int, audience_id: int, ids: Sequence[str]) -> dict[str, Held]:
+    """Return an audience's documents that exist, held in the order of their numbers until the transaction ends."""
+    parameters = {"bank": bank, "audience_id": audience_id, "ids": list(ids)}
+    rows = await fetch_all(connection, "documents.lock", parameters)
     return {row["id"]: _held(row) for row in rows}
 
 
 async def find(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> Held | None:
-    """Return a document that the viewer may see, or None."""
+    """Return the oldest document with an id that the viewer may see, or None."""
     parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
     row = await fetch_one(connection, "documents.find", parameters)
     return _held(row) if row else None
@@ -71,21 +72,19 @@ async def put(
 
 
 async def delete(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> int | None:
-    """Delete a document with all that came from it; return how many units went, None where there is no such document.
+    """Delete what has an id, with all that came from it; return how many units went, None where there is nothing.
 
-    What waits to be written to it goes too, and names that nothing mentions any more. What other documents say too
-    stays, with them. Runs in the caller's transaction.
+    In each audience of the viewer, lest something with this id is left. What waits to be written goes too, and names
+    that nothing mentions any more. What other documents say too stays, with them. Runs in the caller's transaction.
     """
     await retains.forget_content(connection, bank, [document_id], viewer)
     await mentions.alone(connection, bank)
-    parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
-    row = await fetch_one(connection, "documents.lock_one", parameters)
-    if row is None:
+    numbers = await _lock_all(connection, bank, document_id, viewer)
+    if not numbers:
         return None
-    number = {"number": row["number"]}
-    named = await entities.of(connection, "documents", [row["number"]])
-    units = await fetch_row(connection, "documents.count_units", number)
-    await execute(connection, "documents.delete", number)
+    named = await entities.of(connection, "documents", numbers)
+    units = await fetch_row(connection, "documents.count_units", {"numbers": numbers})
+    await execute(connection, "documents.delete", {"numbers": numbers})
     await entities.prune(connection, bank, named)
     return int(units["units"])
 
@@ -93,27 +92,25 @@ async def delete(connection: Connection, bank: int, document_id: str, viewer: Vi
 async def set_tags(
     connection: Connection, bank: int, document_id: str, tags: Sequence[str], viewer: Viewer, now: datetime
 ) -> bool:
-    """Replace the tags of a document, its chunks and its units; return whether the document exists.
+    """Replace the tags of what has an id, its chunks and its units; return whether there is anything.
 
-    Units that it shares with other documents are its own from then on: theirs keep their tags.
+    In each audience of the viewer, as `delete`. Units that it shares with other documents are its own from then on:
+    theirs keep their tags.
     """
     await mentions.alone(connection, bank)
-    parameters = {
-        "bank": bank,
-        "id": document_id,
-        "tags": list(tags),
-        "unit_tags": sorted(set(tags)),
-        "now": now,
-        **viewer.parameters(),
-    }
-    row = await fetch_one(connection, "documents.lock_one", parameters)
-    if row is None:
-        return False
-    await mentions.part_document(connection, row["number"], tags)
-    for table in ("document", "chunks", "units"):
-        await execute(connection, f"documents.tag_{table}", {"number": row["number"], **parameters})
-    await history.record(connection, row["number"], history.Event(history.Act.RETAG), now)
-    return True
+    numbers = await _lock_all(connection, bank, document_id, viewer)
+    for number in numbers:
+        parameters = {"number": number, "tags": list(tags), "unit_tags": sorted(set(tags)), "now": now}
+        await mentions.part_document(connection, number, tags)
+        for table in ("document", "chunks", "units"):
+            await execute(connection, f"documents.tag_{table}", parameters)
+        await history.record(connection, number, history.Event(history.Act.RETAG), now)
+    return bool(numbers)
+
+
+async def _lock_all(connection: Connection, bank: int, document_id: str, viewer: Viewer) -> list[int]:
+    parameters = {"bank": bank, "id": document_id, **viewer.parameters()}
+    return [row["number"] for row in await fetch_all(connection, "documents.lock_all", parameters)]
 
 
 def _held(row: Row) -> Held:

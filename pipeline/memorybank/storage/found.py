@@ -206,6 +206,7 @@ class FoundUnit:
     tags: tuple[str, ...]
     metadata: Mapping[str, str]
     document_id: str | None
+    is_placed: bool | None
     chunk: UUID | None
     chunk_ordinal: int | None
     entities: Mapping[UUID, str]
@@ -230,3 +231,4 @@ class FoundChunk:
     text: str
     ordinal: int
     document_id: str
+    is_placed: bool

@@ -18,6 +18,8 @@ from memorybank.text import normalize
 
 #: Longest id of a chunk: a bank's, a document's (as long at most), the ordinal. Each "_" of it is a place to try.
 MAX_CHUNK_ID_CHARS = 2 * MAX_ID_CHARS + 12
+#: The id of a chunk that is not for the whole bank.
+PLACED_CHUNK = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ async def list_documents(
 
 
 async def get_document(connection: Connection, bank: int, viewer: Viewer, document_id: str) -> Row:
-    """Return one document with its text; raises NotFound."""
+    """Return one document with its text, the oldest with this id that the viewer may see; raises NotFound."""
     parameters = {"bank": bank, "id": normalize(document_id), **viewer.parameters()}
     row = await fetch_one(connection, "listings.get_document", parameters)
     if row is None:
@@ -153,12 +155,9 @@ async def get_document(connection: Connection, bank: int, viewer: Viewer, docume
     return row
 
 
-async def list_chunks(
-    connection: Connection, bank: int, viewer: Viewer, document_id: str, page: Page
-) -> Listing:
-    """Return a document's chunks in order."""
-    asked = {"bank": bank, "document_id": normalize(document_id)}
-    return await _listing(connection, "listings.list_chunks", viewer, page, **asked)
+async def list_chunks(connection: Connection, viewer: Viewer, document: int, page: Page) -> Listing:
+    """Return a document's chunks, by its number, in order."""
+    return await _listing(connection, "listings.list_chunks", viewer, page, document=document)
 
 
 async def list_history(connection: Connection, viewer: Viewer, document: int, page: Page) -> Listing:
@@ -167,7 +166,11 @@ async def list_history(connection: Connection, viewer: Viewer, document: int, pa
 
 
 async def get_chunk(connection: Connection, viewer: Viewer, chunk_id: str) -> Row:
-    """Return a chunk by its public id `bank_document_ordinal`; raises NotFound."""
+    """Return a chunk by its public id, see `model.chunk_id`; raises NotFound."""
+    if PLACED_CHUNK.fullmatch(chunk_id):
+        placed = {"chunk": chunk_id, **viewer.parameters()}
+        if row := await fetch_one(connection, "listings.get_placed_chunk", placed):
+            return row
     head, _, ordinal = normalize(chunk_id[:MAX_CHUNK_ID_CHARS]).rpartition("_")
     cuts = [index for index, char in enumerate(head) if char == "_"]
     if len(chunk_id) > MAX_CHUNK_ID_CHARS or not re.fullmatch(r"[0-9]{1,9}", ordinal) or not cuts:

@@ -73,10 +73,12 @@ async def alone(connection: Connection, bank: int) -> None:
     await fetch_all(connection, "mentions.alone", {"bank": bank})
 
 
-async def alone_for(connection: Connection, bank: int, ids: Sequence[str]) -> None:
-    """Do the same where one of these documents exists."""
+async def alone_for(connection: Connection, bank: int, audience_id: int, ids: Sequence[str]) -> None:
+    """Do the same where one of these documents of an audience exists."""
     if ids:
-        await fetch_all(connection, "mentions.alone_for", {"bank": bank, "ids": list(ids)})
+        await fetch_all(
+            connection, "mentions.alone_for", {"bank": bank, "audience_id": audience_id, "ids": list(ids)}
+        )
 
 
 async def same(

@@ -26,7 +26,9 @@ def hit(text: str, **more: object) -> Hit:
 
 
 def unit(text: str, **more: object) -> FoundUnit:
-    plain = FoundUnit(0, uuid4(), text, "world", "", None, None, NOW, False, (), {}, "doc", uuid4(), 3, {})
+    plain = FoundUnit(
+        0, uuid4(), text, "world", "", None, None, NOW, False, (), {}, "doc", False, uuid4(), 3, {}
+    )
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
@@ -152,7 +154,7 @@ def test_entities_come_by_rank_once_and_within_their_budget() -> None:
 
 
 def chunk(identity: UUID, text: str, ordinal: int) -> FoundChunk:
-    return FoundChunk(identity, text, ordinal, "doc")
+    return FoundChunk(identity, text, ordinal, "doc", is_placed=False)
 
 
 def test_chunks_come_once_and_the_last_one_is_cut() -> None:

@@ -18,6 +18,7 @@ def unit(text: str, **more: Any) -> FoundUnit:
         "occurred_end": None,
         "mentioned_at_assumed": False,
         "document_id": None,
+        "is_placed": None,
         "chunk": None,
     }
     return FoundUnit(

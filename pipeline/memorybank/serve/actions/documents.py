@@ -76,8 +76,8 @@ async def list_document_chunks(
 ) -> ListChunksResponse:
     """List a document's chunks in order."""
     async with memory.reading(bank_id) as (connection, bank):
-        await listings.get_document(connection, bank.id, viewer, document_id)
-        found = await listings.list_chunks(connection, bank.id, viewer, document_id, asked.page)
+        row = await listings.get_document(connection, bank.id, viewer, document_id)
+        found = await listings.list_chunks(connection, viewer, row["number"], asked.page)
     items = [_chunk(bank_id, document_id, row) for row in found.rows]
     return ListChunksResponse(items=items, total=found.total, limit=asked.limit, offset=asked.offset)
 
@@ -125,7 +125,7 @@ async def reprocess_document(
 
 def _chunk(bank_id: str, document_id: str, row: Row) -> ChunkResponse:
     return ChunkResponse(
-        chunk_id=chunk_id(bank_id, document_id, row["ordinal"]),
+        chunk_id=chunk_id(bank_id, document_id, row["ordinal"], row["id"], row["is_placed"]),
         document_id=document_id,
         bank_id=bank_id,
         chunk_index=row["ordinal"],

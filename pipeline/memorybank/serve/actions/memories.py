@@ -173,7 +173,9 @@ def _shared(bank_id: str, row: Row) -> dict[str, Any]:
         "mentioned_at": stamp(row["mentioned_at"]),
         "occurred_start": stamp(row["occurred_start"]),
         "occurred_end": stamp(row["occurred_end"]),
-        "chunk_id": chunk_id(bank_id, document, ordinal) if ordinal is not None else None,
+        "chunk_id": None
+        if ordinal is None
+        else chunk_id(bank_id, document, ordinal, row["chunk"], row["is_placed"]),
         "tags": row["tags"],
         "metadata": row["metadata"],
         "observation_scopes": row["observation_scopes"],

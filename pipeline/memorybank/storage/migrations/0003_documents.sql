@@ -3,12 +3,14 @@
 -- Numbers the addresses of units: a document takes one, and so does each unit without a document.
 CREATE SEQUENCE document_number AS integer;
 
--- `submitted_at`: when the request that last wrote it arrived; an older replace that comes late is skipped.
+-- `submitted_at`: when the request that last wrote it arrived; an older replace that comes late is skipped. An id is one
+-- circle's: whoever writes may not learn what ids another one has. `is_placed`: that is not the circle of the whole bank.
 CREATE TABLE document (
     number             integer PRIMARY KEY DEFAULT nextval('document_number'),
     bank               bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
     id                 text NOT NULL,
     audience_id        bigint NOT NULL,
+    is_placed          boolean NOT NULL DEFAULT false,
     original_text      text,
     text_length        integer NOT NULL,
     content_hash       text NOT NULL,
@@ -19,7 +21,7 @@ CREATE TABLE document (
     submitted_at       timestamptz NOT NULL,
     created_at         timestamptz NOT NULL,
     updated_at         timestamptz NOT NULL,
-    UNIQUE (bank, id),
+    UNIQUE (bank, id, audience_id),
     FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
 );
 CREATE INDEX document_listing ON document (bank, updated_at DESC);

@@ -23,7 +23,7 @@ WITH chosen AS MATERIALIZED (
     ORDER BY mentioned_at DESC NULLS LAST, created_at DESC, id DESC
     LIMIT %(limit)s OFFSET %(offset)s
 )
-SELECT counted.total, u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id, u.audience_id) AS entities,
+SELECT counted.total, u.*, d.id AS document_id, d.is_placed, c.ordinal AS chunk_ordinal, entity_names(u.id, u.audience_id) AS entities,
        array(SELECT s.source FROM observation_source s
              WHERE s.observation = u.id AND (%(sees_all)s OR s.audience_id = ANY(%(audiences)s::bigint[]))
              ORDER BY s.source DESC) AS source_memory_ids
@@ -36,7 +36,7 @@ ORDER BY page.mentioned_at DESC NULLS LAST, page.created_at DESC, page.id DESC
 
 -- name: get_memory
 -- One memory in any state, as far as the viewer may see it.
-SELECT u.*, d.id AS document_id, c.ordinal AS chunk_ordinal, entity_names(u.id, u.audience_id) AS entities,
+SELECT u.*, d.id AS document_id, d.is_placed, c.ordinal AS chunk_ordinal, entity_names(u.id, u.audience_id) AS entities,
        array(SELECT DISTINCT o.id FROM unit_mention m JOIN chunk s ON s.id = m.chunk JOIN document o ON o.number = s.document
              WHERE m.unit = u.id AND (%(sees_all)s OR m.audience_id = ANY(%(audiences)s::bigint[]))
                AND s.audience_id = m.audience_id AND o.audience_id = m.audience_id ORDER BY o.id) AS mentioned_in
@@ -99,13 +99,14 @@ SELECT d.*, (
 FROM document d
 WHERE d.bank = %(bank)s AND d.id = %(id)s
   AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
+ORDER BY d.number LIMIT 1
 
 -- name: list_chunks
 -- A document's chunks in order, without those that others already stand in for.
 WITH chosen AS MATERIALIZED (
-    SELECT c.id, c.ordinal, c.text, c.created_at
+    SELECT c.id, c.ordinal, c.text, c.created_at, d.is_placed
     FROM chunk c JOIN document d ON d.number = c.document
-    WHERE d.bank = %(bank)s AND d.id = %(document_id)s AND c.state <> 'replaced'
+    WHERE d.number = %(document)s AND c.state <> 'replaced'
       AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
       AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
 ), page AS (
@@ -117,14 +118,22 @@ ORDER BY page.ordinal
 
 -- name: get_chunk
 -- A chunk by its public id `bank_document_ordinal`: each place where it may be cut into bank and document is tried.
-SELECT b.bank_id, d.id AS document_id, c.ordinal, c.text, c.created_at
+SELECT b.bank_id, d.id AS document_id, d.is_placed, c.id, c.ordinal, c.text, c.created_at
 FROM unnest(%(banks)s::text[], %(documents)s::text[]) AS cut (bank_id, document_id)
 JOIN bank b ON b.bank_id = cut.bank_id
-JOIN document d ON d.bank = b.id AND d.id = cut.document_id
+JOIN document d ON d.bank = b.id AND d.id = cut.document_id AND NOT d.is_placed
 JOIN chunk c ON c.document = d.number AND c.ordinal = %(ordinal)s
 WHERE (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
 LIMIT 1
+
+-- name: get_placed_chunk
+-- A chunk of a document that is not the whole bank's: several may have that id, so its own counts.
+SELECT b.bank_id, d.id AS document_id, d.is_placed, c.id, c.ordinal, c.text, c.created_at
+FROM chunk c JOIN document d ON d.number = c.document AND d.is_placed JOIN bank b ON b.id = c.bank
+WHERE c.id = %(chunk)s::uuid
+  AND (%(sees_all)s OR c.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR d.audience_id = ANY(%(audiences)s::bigint[]))
 
 -- name: list_entities
 -- Entities, the most mentioned first; counted from visible facts, never from a counter: an observation says nothing new.

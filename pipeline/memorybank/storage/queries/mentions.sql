@@ -7,7 +7,8 @@ SELECT pg_advisory_xact_lock(hashtextextended('facts', %(bank)s)), set_config('p
 -- audience: an operation asks whether its own documents are there
 -- The same, if one of these documents exists: what is new takes nothing away.
 SELECT pg_advisory_xact_lock(hashtextextended('facts', known.bank))
-FROM (SELECT d.bank FROM document d WHERE d.bank = %(bank)s AND d.id = ANY(%(ids)s::text[]) LIMIT 1) AS known
+FROM (SELECT d.bank FROM document d
+      WHERE d.bank = %(bank)s AND d.audience_id = %(audience_id)s AND d.id = ANY(%(ids)s::text[]) LIMIT 1) AS known
 
 -- name: beside
 -- Nobody deletes facts of this bank until the transaction ends, nor writes statements that fall into these buckets in

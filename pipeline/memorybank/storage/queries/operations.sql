@@ -31,7 +31,7 @@ FROM bank b
 WHERE o.id = %(id)s AND b.id = o.bank AND o.status = 'pending' AND NOT o.is_parent AND o.due_at <= now()
   AND (o.serial_keys = '{}' OR NOT EXISTS (
       SELECT 1 FROM operation e
-      WHERE e.bank = o.bank AND e.serial_keys && o.serial_keys AND e.serial_keys <> '{}'
+      WHERE e.bank = o.bank AND e.audience_id = o.audience_id AND e.serial_keys && o.serial_keys AND e.serial_keys <> '{}'
         AND e.status IN ('pending', 'processing') AND (e.status = 'processing' OR e.id < o.id)))
 RETURNING o.bank, b.bank_id, o.audience_id, o.kind, o.payload, o.attempts, o.parent
 

@@ -234,7 +234,7 @@ GROUP BY u.tags
 -- entities of a unit without any. Whoever may see a unit may see what it names, as it is
 -- called where the unit stands.
 SELECT asked.place, u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
-       u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, u.chunk, c.ordinal AS chunk_ordinal,
+       u.mentioned_at_assumed, u.tags, nullif(u.metadata, '{}') AS metadata, d.id AS document_id, d.is_placed, u.chunk, c.ordinal AS chunk_ordinal,
        named.ids AS entity_ids, named.names AS entity_names
 FROM unnest(%(documents)s::integer[], %(positions)s::integer[]) WITH ORDINALITY AS asked (document, position, place)
 CROSS JOIN LATERAL (
@@ -245,7 +245,7 @@ CROSS JOIN LATERAL (
       AND (%(sees_all)s OR m.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))
     OFFSET 0
 ) AS u
-LEFT JOIN LATERAL (SELECT x.id FROM document x WHERE x.number = u.document
+LEFT JOIN LATERAL (SELECT x.id, x.is_placed FROM document x WHERE x.number = u.document
                      AND (%(sees_all)s OR x.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS d ON true
 LEFT JOIN LATERAL (SELECT x.ordinal FROM chunk x WHERE x.id = u.chunk
                      AND (%(sees_all)s OR x.audience_id IN (SELECT unnest(%(audiences)s::bigint[]))) OFFSET 0) AS c ON true
@@ -277,7 +277,7 @@ ORDER BY asked.observation, f.id DESC
 -- name: chunks
 -- The texts that these units were drawn from, as far as they are kept: not those that say what was forgotten or
 -- is no longer active.
-SELECT c.id, c.text, c.ordinal, d.id AS document_id
+SELECT c.id, c.text, c.ordinal, d.id AS document_id, d.is_placed
 FROM chunk c JOIN document d ON d.number = c.document
 WHERE c.bank = %(bank)s AND c.id = ANY(%(chunks)s::uuid[]) AND c.text IS NOT NULL AND NOT c.withheld
   AND (%(sees_all)s OR c.audience_id IN (SELECT unnest(%(audiences)s::bigint[])))

@@ -47,7 +47,7 @@ WITH due AS (
       AND (o.rung_at IS NULL OR o.rung_at < now() - make_interval(secs => %(rering_seconds)s))
       AND (o.serial_keys = '{}' OR NOT EXISTS (
           SELECT 1 FROM operation e
-          WHERE e.bank = o.bank AND e.serial_keys && o.serial_keys AND e.serial_keys <> '{}'
+          WHERE e.bank = o.bank AND e.audience_id = o.audience_id AND e.serial_keys && o.serial_keys AND e.serial_keys <> '{}'
             AND e.status IN ('pending', 'processing') AND (e.status = 'processing' OR e.id < o.id)))
     ORDER BY o.priority DESC, o.due_at, o.id
     LIMIT %(limit)s
