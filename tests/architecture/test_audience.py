@@ -1,6 +1,7 @@
 """Every statement that reads remembered rows stands under a viewer, or on the short list with its reason."""
 
 import re
+from collections.abc import Collection
 
 import pytest
 import sqlglot
@@ -50,8 +51,11 @@ def _is_audience(column: exp.Expression) -> bool:
     return isinstance(column, exp.Column) and column.name == "audience_id"
 
 
-def _guards(block: exp.Expression) -> set[str]:
-    """Aliases whose audience this block compares with the viewer's, or with that of an alias which is."""
+def _guards(block: exp.Expression, shown: Collection[str] = ()) -> set[str]:
+    """Aliases whose audience this block compares with the viewer's, or with that of an alias which is.
+
+    `shown`: aliases of queries around this one which give only what the viewer may see.
+    """
     comparisons = [
         (found.this, found.expression) for found in block.find_all(exp.EQ) if _is_audience(found.this)
     ]
@@ -60,17 +64,22 @@ def _guards(block: exp.Expression) -> set[str]:
         column.table for column, other in [*comparisons, *members] if other.sql("postgres").endswith(_VIEWERS)
     }
     for column, other in comparisons:
-        if _is_audience(other) and {column.table, other.table} & aliases:
+        if _is_audience(other) and {column.table, other.table} & {*aliases, *shown}:
             aliases |= {column.table, other.table}
     return aliases
 
 
 def _unguarded(query: queries.Query) -> list[str]:
     """Scans of guarded tables that no comparison with the viewer's audiences covers."""
+    statement = _statement(query)
+    laterals = statement.find_all(exp.Lateral)
+    shown = (
+        {one.alias for one in laterals if _guards(one.this.this)} if "%(sees_all)s" in query.sql else set()
+    )
     return [
         f"{table} {alias}"
-        for table, alias, block in _scans(_statement(query))
-        if not isinstance(block, exp.Insert) and not _guards(block) & {alias, ""}
+        for table, alias, block in _scans(statement)
+        if not isinstance(block, exp.Insert) and not _guards(block, shown) & {alias, ""}
     ]
 
 

@@ -16,7 +16,7 @@ from memorybank.audience import (
 )
 from memorybank.errors import NotFound
 from memorybank.storage import directory
-from memorybank.storage.queries import Connection, execute, fetch_one, fetch_row
+from memorybank.storage.queries import Connection, execute, fetch_all, fetch_by_key, fetch_one, fetch_row
 
 
 async def ensure(connection: Connection, bank: int, audience: Audience) -> int:
@@ -77,7 +77,9 @@ async def _resolved(
     connection: Connection, principal: Principal, reach: Reach, bank_id: str | None, place: Place | None
 ) -> tuple[Viewer, bool]:
     """Return what is in reach, and whether the bank has to do with the place."""
-    row = await fetch_row(connection, "audiences.resolve", _asked(principal, reach, bank_id, place))
+    # Over all banks another plan is right than in one.
+    fetch = fetch_all if bank_id is None else fetch_by_key
+    [row] = await fetch(connection, "audiences.resolve", _asked(principal, reach, bank_id, place))
     banks = _known(principal, row["banks"])
     if bank_id is not None and bank_id not in banks and not (principal.operates and principal.uses(bank_id)):
         raise unknown_bank(bank_id)

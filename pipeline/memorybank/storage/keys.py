@@ -16,7 +16,7 @@ from memorybank import clock
 from memorybank.audience import Principal, PrincipalKind
 from memorybank.errors import Conflict, InvalidInput, NotFound
 from memorybank.ids import new_id
-from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_one, fetch_row
+from memorybank.storage.queries import Connection, Row, execute, fetch_all, fetch_by_key, fetch_one, fetch_row
 
 #: What our own keys begin with, so that a scanner of secrets knows them.
 MARK = "mb_"
@@ -76,9 +76,10 @@ async def opened(
     """Return whom a key or a session stands for, or None for one that is unknown, over or revoked."""
     now = clock.now()
     asked = {"key": _hash(key), "session": _hash(session), "now": now}
-    row = await fetch_one(connection, "keys.opened", asked)
-    if row is None:
+    found = await fetch_by_key(connection, "keys.opened", asked)
+    if not found:
         return None
+    [row] = found
     before = now - USED_EVERY
     if row["last_used_at"] is None or row["last_used_at"] < before:
         await execute(connection, "keys.used", {"key": row["key"], "now": now, "before": before})

@@ -75,6 +75,15 @@ async def fetch_row(connection: Connection, name: str, parameters: Parameters) -
     return row
 
 
+async def fetch_by_key(connection: Connection, name: str, parameters: Parameters) -> list[Row]:
+    """Run a query that each request asks, and that finds by keys: to plan it anew costs more than to run it."""
+    async with connection.pipeline():
+        await _run(connection, "plans.by_key", {})
+        cursor = await _run(connection, name, parameters)
+        await _run(connection, "plans.each", {})
+    return await cursor.fetchall()
+
+
 async def execute(connection: Connection, name: str, parameters: Parameters) -> int:
     """Run a statement and return how many rows it touched."""
     return (await _run(connection, name, parameters)).rowcount

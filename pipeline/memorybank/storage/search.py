@@ -92,7 +92,7 @@ class FirstTrip:
             held = needed(self.tags) if self.tags else None
             kinds = {"facts": self.facts, "entries": self.entries}
             yield "search.tagged", {"needed": None if held is None else list(held), **kinds}
-        yield "search.by_key", {}
+        yield "plans.by_key", {}
         if self.names:
             # One text: psycopg would turn hundreds of keys into text one by one. No key holds a line break.
             yield "search.named", {"keys": "\n".join(self.names), "cap": MENTIONS_CAP}

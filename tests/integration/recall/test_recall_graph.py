@@ -95,7 +95,7 @@ async def test_a_plan_that_was_made_while_tables_were_tiny_reads_no_more_of_full
         for full in (False, True):
             asked = await hub(world) if full else ASKED | {"bank": 1, "audiences": [1]}
             async with connection.transaction():
-                await queries.execute(connection, "search.by_key", {})
+                await queries.execute(connection, "plans.by_key", {})
                 await connection.execute(sql, asked, prepare=True)
                 read = await connection.execute(
                     "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) AS rows FROM pg_stat_xact_user_tables"

@@ -28,22 +28,24 @@ WHERE a.person = %(id)s AND a.kind = 'dm' GROUP BY b.bank_id ORDER BY b.bank_id
 -- name: resolve
 -- What a Reach sees, in one bank or in all, and the banks that somebody has to do with: those of their agents, of the
 -- agents of their organization and places, and where a circle is theirs. A person who is `anywhere` sees all of their places,
--- else the one `place` counts; memberships are read here, for hundreds of them cost more to send than to find. `placed`: the bank has to do with the place.
+-- else the one `place` counts; memberships are read here, for hundreds of them cost more to send than to find. `placed`: the
+-- bank has to do with the place.
 WITH seen AS (
-    SELECT a.id, b.bank_id FROM audience a JOIN bank b ON b.id = a.bank
+    SELECT a.id, a.bank FROM audience a JOIN bank b ON b.id = a.bank
     WHERE (%(bank_id)s::text IS NULL OR b.bank_id = %(bank_id)s)
-      AND (a.kind = 'bank' AND (%(all_banks)s OR b.bank_id = ANY(%(banks)s::text[]))
-        OR a.kind = 'agent' AND (%(all_agents)s OR a.agent = ANY(%(agents)s::uuid[]))
-        OR a.kind = 'organization' AND a.organization = %(organization)s::uuid
-        OR a.kind = 'subject' AND (a.organization = %(subjects_of)s::uuid OR a.agent = %(author)s::uuid
-                                   OR a.person = %(about)s::uuid)
-        OR a.kind = 'place' AND (a.place = %(place)s::uuid OR a.place IN (
-               SELECT m.place FROM place_member m WHERE m.person = %(anywhere)s::uuid))
-        OR a.kind = 'dm' AND a.person = %(dm_person)s::uuid
-           AND (%(dm_agent)s::uuid IS NULL OR a.agent = %(dm_agent)s::uuid))
+      AND CASE a.kind
+          WHEN 'bank' THEN %(all_banks)s OR b.bank_id = ANY(%(banks)s::text[])
+          WHEN 'agent' THEN %(all_agents)s OR a.agent = ANY(%(agents)s::uuid[])
+          WHEN 'organization' THEN a.organization = %(organization)s::uuid
+          WHEN 'subject' THEN a.organization = %(subjects_of)s::uuid OR a.agent = %(author)s::uuid
+                              OR a.person = %(about)s::uuid
+          WHEN 'place' THEN a.place = %(place)s::uuid OR a.place IN (
+              SELECT m.place FROM place_member m WHERE m.person = %(anywhere)s::uuid)
+          WHEN 'dm' THEN a.person = %(dm_person)s::uuid AND (%(dm_agent)s::uuid IS NULL OR a.agent = %(dm_agent)s::uuid)
+      END
 )
 SELECT ARRAY(SELECT id FROM seen) AS audiences,
-       ARRAY(SELECT bank_id FROM seen
+       ARRAY(SELECT b.bank_id FROM bank b WHERE b.id IN (SELECT bank FROM seen)
              UNION
              SELECT g.bank_id FROM agent g
              WHERE (%(bank_id)s::text IS NULL OR g.bank_id = %(bank_id)s)
