@@ -11,7 +11,7 @@ from typing import Literal
 from uuid import UUID
 
 from memorybank.errors import Conflict
-from memorybank.ids import new_id
+from memorybank.ids import stable_id
 from memorybank.storage.queries import Connection, execute, fetch_all
 
 #: Longest identity key: PostgreSQL cannot index longer ones (2,700 bytes).
@@ -140,7 +140,7 @@ async def ensure(
         "keys": [identity.key for identity in wanted],
         "senses": [identity.sense for identity in wanted],
         "labels": [identity.is_label for identity in wanted],
-        "ids": [new_id() for _ in wanted],
+        "ids": [_id(bank, identity) for identity in wanted],
         "names": [names[identity] for identity in wanted],
         "now": now,
     }
@@ -153,6 +153,11 @@ async def ensure(
     if wanted:
         raise Conflict("names were deleted as fast as they were stored; try again")
     return {}
+
+
+def _id(bank: int, identity: Identity) -> UUID:
+    """Return the id of a new entity: one with a time in it would tell since when a bank knows a name, by whomever."""
+    return stable_id("entity", f"{bank} {identity.is_label} {identity.sense} {identity.key}")
 
 
 async def mention(connection: Connection, bank: int, said: Iterable[Said], ids: dict[Identity, UUID]) -> None:

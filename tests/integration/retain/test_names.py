@@ -135,6 +135,17 @@ async def test_what_another_audience_knows_of_a_name_counts_for_nothing(world: W
     assert await world.entity_names() == ["Jude Okafor", "Okafor"]
 
 
+async def test_an_entitys_id_tells_nothing_of_when_it_was_first_named(world: World) -> None:
+    """Others may have named it first, and who sees it must not learn that."""
+    world.model, ids = named("Robert Chen"), []
+    for _ in range(2):
+        await world.keep(item("Robert Chen called.", document_id="a"))
+        [row] = await world.rows("SELECT id FROM entity")
+        ids.append(row["id"])
+        await forget(world, "a")
+    assert ids[0] == ids[1]
+
+
 async def test_what_a_deleted_document_taught_is_forgotten(world: World) -> None:
     world.model = named("Robert Chen", "Bob")
     await world.keep(item("Robert Chen (aka Bob) called.", document_id="a"))
