@@ -203,20 +203,20 @@ class Reach:
             case AudienceKind.AGENT:
                 return self.agents is None or audience.agent in self.agents
             case AudienceKind.ORGANIZATION:
-                return _same(audience.organization, self.organization)
+                return same(audience.organization, self.organization)
             case AudienceKind.SUBJECT:
                 return (
-                    _same(audience.organization, self.subjects_of)
-                    or _same(audience.agent, self.author)
-                    or _same(audience.person, self.about)
+                    same(audience.organization, self.subjects_of)
+                    or same(audience.agent, self.author)
+                    or same(audience.person, self.about)
                 )
             case AudienceKind.PLACE:
                 return audience.place in self.places
             case AudienceKind.DM:
-                return _same(audience.person, self.dm_person) and self.dm_agent in (None, audience.agent)
+                return same(audience.person, self.dm_person) and self.dm_agent in (None, audience.agent)
 
 
-def _same(one: UUID | None, other: UUID | None) -> bool:
+def same(one: UUID | None, other: UUID | None) -> bool:
     """Return whether two ids are there and equal: who has no organization shares none with anybody."""
     return one is not None and one == other
 
@@ -285,7 +285,6 @@ def shows_through_band(principal: Principal, bank_id: str, audience: Audience, s
 class Surface(StrEnum):
     """Through which interface something is changed: they differ in what they leave to people."""
 
-    BANK = "bank"
     BAND = "band"
     FACTS = "facts"
     KV = "kv"
@@ -296,17 +295,14 @@ def may_change(
 ) -> bool:
     """Return whether somebody may correct, pin, retire or forget what an author has left to an audience of a bank.
 
-    An agent: what it wrote itself; through the memory-bank API also what is the bank's or its own. A person: what is
-    about them or private to an agent of theirs; through facts and memory banks also what was said in their talks and
-    places, and as an owner what the organization knows; key-value entries of their own agents.
+    An agent: what it wrote itself. A person: what is about them or private to an agent of theirs; through facts also
+    what was said in their talks and places, and as an owner what the organization knows; key-value entries of their own
+    agents. What may be changed through the memory-bank API is a Reach, `of_changes`.
     """
     if principal.operates:
         return principal.uses(bank_id)
     if principal.kind is PrincipalKind.AGENT:
-        if not principal.uses(bank_id):
-            return False
-        own = _same(author, principal.id)
-        return own or (through is Surface.BANK and Reach.of_changes(principal).sees(bank_id, audience))
+        return principal.uses(bank_id) and same(author, principal.id)
     allowed = Reach.of_changes(principal).sees(bank_id, audience)
     match through:
         case Surface.BAND:

@@ -195,9 +195,8 @@ def test_what_others_wrote_is_changed(who: str, through: Surface) -> None:
     if principal.operates:
         assert changed == CHANGED[who]
     elif principal.kind is PrincipalKind.AGENT:
-        own = {"aide": {"bank", "aide's"}, "twin": {"bank"}, "lone": {"bank", "lone's"}}.get(who, set())
-        assert changed == (own if through is Surface.BANK else set())
-    elif through in (Surface.FACTS, Surface.BANK):
+        assert changed == set()
+    elif through is Surface.FACTS:
         assert changed == CHANGED[who]
     elif through is Surface.BAND:
         assert changed == CHANGED_BY_BAND.get(who, set())

@@ -60,6 +60,14 @@ class Band:
         async with self.stating.database.connection() as connection:
             return await stated.get(connection, bank.id, id_, Viewer.operator())
 
+    async def room(self, named: str) -> UUID:
+        """Return the room of a chat, of a thread its root; one that is not there is its own, and holds nothing."""
+        async with self.stating.database.connection() as connection:
+            try:
+                return (await directory.place(connection, named)).id
+            except NotFound:
+                return directory.id_of("place", named)
+
     async def list_(self, principal: Principal, asked: Asked, page: Page) -> Listing:
         """Return a page of what `asked` names and they see, the newest first."""
         async with self.stating.database.connection() as connection:

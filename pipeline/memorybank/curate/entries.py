@@ -61,8 +61,8 @@ class Entries:
         ready = dict(zip(told, await self.stating.ready(bank, config, list(told.values())), strict=True))
         now = clock.now()
         async with self.stating.database.transaction() as connection:
-            await mentions.alone(connection, bank.id)
             audience = await audiences.ensure(connection, bank.id, Audience(AudienceKind.AGENT, agent=agent))
+            await mentions.alone(connection, bank.id)
             for key in sorted(values):
                 before = await entries.put(connection, audience, agent, Entry(key, values[key], now))
                 await _show(connection, bank.id, (agent, key), before, ready.get(key))

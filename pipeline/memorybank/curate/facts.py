@@ -18,6 +18,7 @@ from memorybank.audience import (
     Surface,
     Viewer,
     may_change,
+    same,
 )
 from memorybank.curate import scopes
 from memorybank.curate.placed import PlacedRecall
@@ -25,7 +26,7 @@ from memorybank.curate.scopes import CIRCLES, OWNERS, Heard, NewFact, Scope, Tol
 from memorybank.curate.stating import Stating
 from memorybank.errors import Forbidden, InvalidInput, NotFound, OwnerRequired, Unauthorized
 from memorybank.indexing import index_terms
-from memorybank.model import Bank, Source
+from memorybank.model import Bank, Source, UnitStatus
 from memorybank.recall.query import RecallQuery
 from memorybank.retain.editing import Edit
 from memorybank.settings import BankConfig
@@ -97,7 +98,7 @@ class Facts:
         bank, _ = shelf
         async with self.stating.database.connection() as connection:
             viewer, where = await _view(connection, bank, principal, place)
-            memory = await stated.get(connection, bank.id, id_, viewer)
+            memory = await _told(connection, bank, id_, viewer)
             return (await _shown(connection, principal, [memory], _id(where)))[0]
 
     async def list_(self, shelf: Shelf, principal: Principal, wanted: Wanted, page: Page) -> Listed:
@@ -170,12 +171,20 @@ class Facts:
         """Return a memory that who asks may change, and as whom; raises NotFound, Forbidden, OwnerRequired."""
         async with self.stating.database.connection() as connection:
             viewer, _ = await _view(connection, bank, principal, place)
-            memory = await stated.get(connection, bank.id, id_, viewer)
+            memory = await _told(connection, bank, id_, viewer)
         if not _may_change(principal, memory):
             if memory.audience.kind is AudienceKind.ORGANIZATION and principal.kind is PrincipalKind.PERSON:
                 raise OwnerRequired(OWNERS)
             raise Forbidden("who kept a fact changes it, or a person to whom it belongs")
         return memory, viewer
+
+
+async def _told(connection: Connection, bank: Bank, id_: UUID, viewer: Viewer) -> Memory:
+    """Return a memory that is told as true; raises NotFound."""
+    memory = await stated.get(connection, bank.id, id_, viewer)
+    if memory.status != UnitStatus.ACTIVE:
+        raise NotFound(f"Memory {id_} not found")
+    return memory
 
 
 async def _view(
@@ -244,7 +253,7 @@ async def _heard(connection: Connection, told: Told, place: Place, agent: Agent)
     if told.kind != "person":
         return Heard(place, who)
     person = await directory.person(connection, who)
-    return Heard(place, who, person.role == "owner" and person.organization == agent.organization)
+    return Heard(place, who, person.role == "owner" and same(person.organization, agent.organization))
 
 
 def _corrector(principal: Principal, memory: Memory) -> Source:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
-from memorybank.audience import Audience, AudienceKind, Place, PlaceKind, Principal, PrincipalKind
+from memorybank.audience import Audience, AudienceKind, Place, PlaceKind, Principal, PrincipalKind, same
 from memorybank.errors import (
     FactNotOneParagraph,
     FactTooLong,
@@ -102,7 +102,7 @@ def chosen(person: Principal, agent: Agent, scope: Scope | None, place: Place | 
         case Scope.JUST_YOU:
             return Audience(AudienceKind.DM, agent=agent.id, person=person.id)
         case Scope.WORKSPACE:
-            if not person.owns_organization or agent.organization != person.organization:
+            if not person.owns_organization or not same(agent.organization, person.organization):
                 raise OwnerRequired(OWNERS)
             return Audience(AudienceKind.ORGANIZATION, organization=person.organization)
         case Scope.CONVERSATION if place is not None:
@@ -117,8 +117,8 @@ def learned(agent: Agent, scope: Scope | None, place: Place, heard: Heard) -> Au
 
     `place`: that of a conversation; where none was said, that of the source.
     """
-    public = heard.place.kind is PlaceKind.PUBLIC and heard.place.organization == agent.organization
-    match scope or _as_wide_as(heard.place.kind):
+    public = heard.place.kind is PlaceKind.PUBLIC and same(heard.place.organization, agent.organization)
+    match scope or _as_wide_as(heard.place, public):
         case Scope.WORKSPACE:
             if heard.owner is False:
                 raise OwnerRequired("only an owner tells an agent something for the whole workspace")
@@ -150,22 +150,21 @@ def retained(principal: Principal, place: Place | None, wanted: AudienceKind | N
             return Audience(AudienceKind.AGENT, agent=principal.id)
         case AudienceKind.BANK if public:
             return Audience(AudienceKind.BANK)
-        case AudienceKind.ORGANIZATION if place is not None and public and place.organization is not None:
-            return Audience(AudienceKind.ORGANIZATION, organization=place.organization)
-        case AudienceKind.ORGANIZATION if principal.owns_organization:
+        case AudienceKind.ORGANIZATION if public and principal.owns_organization:
             return Audience(AudienceKind.ORGANIZATION, organization=principal.organization)
         case AudienceKind.BANK | AudienceKind.ORGANIZATION if not public:
             raise SourceNotPublic("it was not said where all of them read", loc=("body", "audience"))
     raise InvalidInput(
-        "audience is bank, or place (with one), agent (for an agent), organization (from a public place, or an owner)",
+        "audience is bank, or place (with one), agent (for an agent), organization (for its owner)",
         loc=("body", "audience"),
     )
 
 
-def _as_wide_as(kind: PlaceKind) -> Scope:
-    """Return the scope of what is said in a place."""
-    wide = {PlaceKind.PUBLIC: Scope.WORKSPACE, PlaceKind.PRIVATE: Scope.CONVERSATION}
-    return wide.get(kind, Scope.JUST_YOU)
+def _as_wide_as(place: Place, public: bool) -> Scope:
+    """Return the scope of what is said in a place; `public`: all of the workspace reads there."""
+    if place.kind is PlaceKind.DM:
+        return Scope.JUST_YOU
+    return Scope.WORKSPACE if public else Scope.CONVERSATION
 
 
 def of_place(place: Place, agent: UUID | None) -> Audience:

@@ -63,8 +63,8 @@ class Ready:
         """
         said, now, id_ = self.statement, clock.now(), new_id()
         known_by = text_hash(self._statement)
-        await stated.hold_place(connection, said.source.place)
         audience = await audiences.ensure(connection, self.bank, said.audience)
+        await stated.hold_place(connection, said.source.place)
         await mentions.beside(connection, self.bank, audience, [known_by])
         told: dict[str, Any] = {"statement": known_by, "terms": sorted(index_terms(said.text)), "now": now}
         number = await stated.add(connection, self.bank, audience, id_, stated.columns(said) | told)

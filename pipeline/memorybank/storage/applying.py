@@ -45,6 +45,9 @@ async def apply(connection: Connection, declared: Declared) -> Applied:
     Runs in the caller's transaction. Raises InvalidInput for what cannot be, Conflict for what others need or hold.
     """
     await fetch_all(connection, "directory.alone", {"number": DIRECTORY_LOCK})
+    going = {"ids": [one.uuid for one in declared.remove]}
+    for hold in ("directory.hold", "directory.hold_places"):
+        await fetch_all(connection, hold, going)
     plan = Plan(await directory.show(connection), declared)
     await _put(connection, plan)
     for place in plan.made_private:
@@ -116,7 +119,10 @@ async def _remove(connection: Connection, removal: Removal) -> int:
 
 
 async def _forget(connection: Connection, circles: str, whose: UUID) -> None:
-    """Forget what nobody could see any more."""
+    """Forget what nobody could see any more; their circles go too, so that nothing comes into them afterwards."""
     for row in await fetch_all(connection, circles, {"id": whose}):
+        going = {"ids": row["audiences"]}
         bank = await banks.get(connection, row["bank_id"])
+        await execute(connection, "forget.work", going)
         await forget.clear(connection, bank.id, None, Viewer(tuple(row["audiences"])), clock.now())
+        await execute(connection, "audiences.remove", going)

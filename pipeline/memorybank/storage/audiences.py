@@ -4,6 +4,8 @@ from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import ForeignKeyViolation
+
 from memorybank.audience import (
     Audience,
     AudienceKind,
@@ -20,14 +22,21 @@ from memorybank.storage.queries import Connection, execute, fetch_all, fetch_by_
 
 
 async def ensure(connection: Connection, bank: int, audience: Audience) -> int:
-    """Return the number of an audience, made on first use, also where several do so at once.
+    """Return the number of an audience, made on first use, also where several do so at once; before any lock on facts.
 
-    Raises NotFound for a bank that is deleted meanwhile.
+    Raises NotFound for a bank, or for somebody whose own circle it would be, who is gone meanwhile.
     """
     wanted = {"bank": bank, **asdict(audience)}
     found = await fetch_one(connection, "audiences.find", wanted)
     if found is None:
-        await execute(connection, "audiences.add", wanted)
+        if audience.kind in (AudienceKind.AGENT, AudienceKind.DM):
+            row = await fetch_row(connection, "audiences.hold", wanted)
+            if row["held"] < 1 + (audience.kind is AudienceKind.DM):
+                raise NotFound("whose circle it is was removed meanwhile")
+        try:
+            await execute(connection, "audiences.add", wanted)
+        except ForeignKeyViolation as error:
+            raise NotFound("the bank was deleted meanwhile") from error
         found = await fetch_row(connection, "audiences.find", wanted)
     return int(found["id"])
 

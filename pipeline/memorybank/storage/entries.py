@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memorybank.audience import Viewer
+from memorybank.storage import stated
 from memorybank.storage.queries import Connection, execute, fetch_all, fetch_row
 
 
@@ -38,7 +39,8 @@ async def list_(connection: Connection, agents: Sequence[UUID]) -> list[Entry]:
 async def put(connection: Connection, audience_id: int, agent: UUID, entry: Entry) -> Face:
     """Set the value of a key, and return by what the one before was found. `audience_id`: that of the agent."""
     new = {"agent": agent, "key": entry.key, "value": json.dumps(entry.value), "audience_id": audience_id}
-    row = await fetch_row(connection, "entries.put", {**new, "now": entry.updated_at})
+    with stated.rules():
+        row = await fetch_row(connection, "entries.put", {**new, "now": entry.updated_at})
     return Face(**row)
 
 

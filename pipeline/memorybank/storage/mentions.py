@@ -1,7 +1,7 @@
 """Facts that are said again: known by what they say, counted by mention, and theirs who say them with other tags.
 
-Here are also the two locks under which facts are written and deleted. Order of all locks: bank, operations, facts
-(these), documents, rows of facts, entities.
+Here are also the two locks under which facts are written and deleted. Order of all locks: bank, people, agents, places,
+operations, facts (these), documents, rows of facts, entities.
 """
 
 from collections.abc import Mapping, Sequence

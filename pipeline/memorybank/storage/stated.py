@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from psycopg.errors import CheckViolation
+from psycopg.errors import CheckViolation, ForeignKeyViolation
 from psycopg.types.json import Jsonb
 
 from memorybank.audience import Audience, AudienceKind, Surface, Viewer
 from memorybank.errors import (
     BadRequest,
+    Conflict,
     FactNotOneParagraph,
     FactTooLong,
     MemoryBankError,
@@ -145,6 +146,8 @@ def rules() -> Iterator[None]:
     """Say in our words which rule of the database a statement breaks."""
     try:
         yield
+    except ForeignKeyViolation as error:
+        raise Conflict("who says it, or where it is kept, was removed meanwhile") from error
     except CheckViolation as error:
         broken = _BROKEN.get(error.diag.constraint_name or "")
         if broken is None:
@@ -241,7 +244,7 @@ async def pin(
 
 
 async def hold_place(connection: Connection, place: UUID | None) -> None:
-    """Let a place stay as public as it is until the transaction ends; first in it."""
+    """Let a place stay as public as it is until the transaction ends; before any lock on facts."""
     if place is not None:
         await fetch_all(connection, "stated.hold_place", {"place": place})
 

@@ -240,11 +240,14 @@ async def test_b16_what_a_person_changes(acme: Tenant) -> None:
 async def test_b17_people_narrow_their_lists(acme: Tenant) -> None:
     await _of_all_kinds(acme)
     ana, ops = acme.person(), f"ops{acme.mark}"
+    acme.world.declare(places=[{"id": f"thread{acme.mark}", "parent": ops}])
     cases = (
         ({"scope": "about_me"}, {"about Ana"}),
         ({"scope": "organization"}, {"for all", "for all in ops"}),
         ({"scope": "room"}, {"about Ben in ops", "for all in ops"}),
         ({"chat_room_id": ops}, {"about Ben in ops", "for all in ops"}),
+        ({"chat_room_id": f"thread{acme.mark}"}, {"about Ben in ops", "for all in ops"}),
+        ({"chat_room_id": "nowhere"}, set()),
         ({"chat_room_id": acme.id("place", "ops"), "scope": "room"}, {"about Ben in ops", "for all in ops"}),
         ({"chat_room_id": acme.id("place", "hall"), "scope": "room"}, set()),
         ({"source_agent_id": acme.id("agent", "aide")}, {"aide's own"}),

@@ -146,7 +146,7 @@ async def test_sql_sees_what_the_rule_says(database: Database, seed: int) -> Non
 async def test_an_audience_is_one_row_however_many_ask_for_it(database: Database) -> None:
     async with database.transaction() as connection:
         bank = await banks.ensure(connection, "bank", clock.now())
-    circle = Audience(AudienceKind.AGENT, agent=stable_id("agent", "a"))
+    circle = Audience(AudienceKind.ORGANIZATION, organization=stable_id("organization", "a"))
 
     async def ensured() -> int:
         async with database.transaction() as connection:

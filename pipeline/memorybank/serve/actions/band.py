@@ -88,7 +88,7 @@ async def list_user_memories(
     memory: MemoryBank, principal: Principal, asked: Annotated[UserMemoriesQuery, Query()]
 ) -> UserMemoryListResponse:
     """List what is about a person, their organization's, private to their agents, or said where they are."""
-    room = None if asked.chat_room_id is None else id_of("place", asked.chat_room_id)
+    room = None if asked.chat_room_id is None else await memory.band.room(asked.chat_room_id)
     author = None if asked.source_agent_id is None else id_of("agent", asked.source_agent_id)
     wanted = for_person(_asked(asked, author=author), principal, asked.scope, room)
     shown, meta = _page(asked, await memory.band.list_(principal, wanted, asked.wanted))

@@ -39,7 +39,7 @@ CREATE TABLE operation (
     created_at       timestamptz NOT NULL,
     updated_at       timestamptz NOT NULL,
     completed_at     timestamptz,
-    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id),
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id) ON DELETE CASCADE,
     CHECK ((status = 'processing') = (lease_token IS NOT NULL))
 );
 CREATE INDEX operation_due ON operation (priority DESC, due_at, id) WHERE status = 'pending' AND NOT is_parent;
@@ -64,7 +64,7 @@ CREATE TABLE upload (
     bank        bigint NOT NULL REFERENCES bank ON DELETE CASCADE,
     audience_id bigint NOT NULL,
     content     bytea NOT NULL,
-    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id) ON DELETE CASCADE
 );
 -- Files are mostly packed already.
 ALTER TABLE upload ALTER COLUMN content SET STORAGE EXTERNAL;

@@ -29,7 +29,7 @@ CREATE TABLE entity_name (
     merged_into uuid,
     root        uuid REFERENCES entity ON DELETE CASCADE,
     PRIMARY KEY (bank, audience_id, key, entity),
-    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id)
+    FOREIGN KEY (bank, audience_id) REFERENCES audience (bank, id) ON DELETE CASCADE
 );
 CREATE INDEX entity_name_entity ON entity_name (entity);
 CREATE INDEX entity_name_root ON entity_name (root) WHERE root IS NOT NULL;

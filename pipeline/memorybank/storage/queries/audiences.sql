@@ -11,6 +11,12 @@ INSERT INTO audience (bank, kind, organization, agent, person, place)
 VALUES (%(bank)s, %(kind)s, %(organization)s, %(agent)s, %(person)s, %(place)s)
 ON CONFLICT DO NOTHING
 
+-- name: hold
+-- Whose circle is made stay in the directory until the transaction ends, and how many of them are there.
+WITH person AS (SELECT FROM person WHERE id = %(person)s::uuid FOR SHARE),
+agent AS (SELECT FROM agent WHERE id = %(agent)s::uuid FOR SHARE)
+SELECT (SELECT count(*) FROM person) + (SELECT count(*) FROM agent) AS held
+
 -- name: get
 -- What circle a number stands for.
 SELECT kind, organization, agent, person, place FROM audience WHERE id = %(id)s
@@ -24,6 +30,10 @@ WHERE a.agent = %(id)s AND a.kind IN ('agent', 'dm') GROUP BY b.bank_id ORDER BY
 -- The circles that go with a person, by bank: their direct talks, which nobody else could see.
 SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
 WHERE a.person = %(id)s AND a.kind = 'dm' GROUP BY b.bank_id ORDER BY b.bank_id
+
+-- name: remove
+-- Circles that nobody can be in any more, when nothing is known in them: what comes too late finds none.
+DELETE FROM audience WHERE id = ANY(%(ids)s::bigint[])
 
 -- name: resolve
 -- What a Reach sees, in one bank or in all, and the banks that somebody has to do with: those of their agents, of the

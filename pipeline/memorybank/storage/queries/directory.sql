@@ -127,6 +127,17 @@ DELETE FROM organization WHERE id = %(id)s
 -- Their places go on without them; fails while they own an agent.
 DELETE FROM person WHERE id = %(id)s
 
+-- name: hold
+-- Who goes, before facts and places, as by whoever makes a circle of theirs. Who only refers to them is not waited for.
+WITH people AS MATERIALIZED (SELECT FROM person WHERE id = ANY(%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE),
+agents AS MATERIALIZED (SELECT FROM agent WHERE id = ANY(%(ids)s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
+SELECT (SELECT count(*) FROM people) + (SELECT count(*) FROM agents) AS held
+
+-- name: hold_places
+-- Places that go, with the agents whose own they are: before facts, as by whoever keeps what was said there.
+SELECT 1 FROM place p WHERE p.agent = ANY(%(ids)s::uuid[]) OR p.id = ANY(%(ids)s::uuid[]) OR p.root = ANY(%(ids)s::uuid[])
+ORDER BY p.id FOR UPDATE
+
 -- name: remove_agent
 -- Places of its own go with it.
 DELETE FROM agent WHERE id = %(id)s

@@ -32,6 +32,11 @@ WHERE u.bank = %(bank)s
   AND (%(fact_type)s::text IS NULL OR u.fact_type = %(fact_type)s)
   AND (%(sees_all)s OR u.audience_id = ANY(%(audiences)s::bigint[]))
 
+-- name: work
+-- audience: the operator removes whose circles these are
+-- What is still to be done for circles that go; what is being done is waited for.
+DELETE FROM operation WHERE audience_id = ANY(%(ids)s::bigint[])
+
 -- name: documents
 -- Chunks go by foreign key.
 DELETE FROM document d
