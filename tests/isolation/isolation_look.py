@@ -73,7 +73,8 @@ class Look:
     async def get(self, path: str, **params: Any) -> Any:
         """Return the JSON of a good answer."""
         answer = await self.ask("GET", path, params=params)
-        assert answer.status_code == 200, f"{self.asker} {path} {params}: {answer.text}"
+        if answer.status_code != 200:
+            raise Leak(f"{self.asker} may ask for {path} {params}, and was answered {answer.text}")
         return answer.json()
 
     def owner(self, name: str) -> Any:

@@ -87,7 +87,9 @@ class Admission:
         asked = time.monotonic()
         if not self._closed and asked >= self._open_until:
             async with self._database.connection() as connection:
-                self._closed = await keys.exist(connection)
+                if await keys.exist(connection):
+                    # Never the other way: who asked before the first key was made may hear of it late.
+                    self._closed = True
             self._open_until = asked + OPEN_SECONDS
         return self._closed
 

@@ -48,7 +48,7 @@ async def liveness() -> LivenessResponse:
 async def version(memory: Memory) -> VersionResponse:
     """Return what this server is and which parts of the interface it has."""
     features = FeaturesInfo(
-        observations=False,
+        observations=True,
         mcp=False,
         worker=True,
         bank_config_api=memory.settings.server.bank_config_api,

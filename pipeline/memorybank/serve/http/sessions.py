@@ -5,7 +5,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from memorybank.audience import PrincipalKind
 from memorybank.memory import MemoryBank
 from memorybank.serve.http.deps import COOKIE, admission, carried, current_memory
 from memorybank.serve.http.schemas.directory import WhoResponse
@@ -21,7 +20,7 @@ async def get_session(request: Request) -> WhoResponse:
     """Return who asks: by key, by session, or, while there are no keys, the operator."""
     principal = await admission(request).principal(carried(request))
     banks = None if principal.banks is None else sorted(principal.banks)
-    return WhoResponse(kind=PrincipalKind(principal.kind), uuid=principal.id, banks=banks)
+    return WhoResponse(kind=principal.kind, uuid=principal.id, banks=banks)
 
 
 @router.post(SESSION, operation_id="begin_session", status_code=204)
@@ -48,7 +47,8 @@ async def begin_session(request: Request, memory: Memory) -> Response:
 @router.delete(SESSION, operation_id="end_session", status_code=204)
 async def end_session(request: Request, memory: Memory) -> Response:
     """End the session of the cookie that the request carries; one that is over is no error."""
-    session = carried(request).session
+    carried(request)
+    session = request.cookies.get(COOKIE)
     if session is not None:
         async with memory.database.transaction() as connection:
             await keys.end_session(connection, session)
