@@ -120,7 +120,8 @@ async def _told(world: World, saying: Saying) -> None:
     if saying.place is None:
         return
     circle = _there(world, saying, agent.bank)
-    if world.plan.places[saying.place].kind == "public":
+    spot = world.plan.places[saying.place]
+    if spot.kind == "public" and spot.organization is not None and spot.organization == agent.organization:
         circle = Circle("organization", agent.bank, organization=agent.organization)
     text = _text(world, circle, saying.names_the_star)
     source = {

@@ -97,8 +97,12 @@ def planned(seed: int) -> Plan:
         if kind == "dm":
             places.append(Place(kind, None, one_of(len(agents)), members[:1]))
         else:
-            agent = one_of(len(agents), 0.5) if kind == "private" else None
-            places.append(Place(kind, one_of(organizations, 0.1), agent, members))
+            agent = one_of(len(agents), 0.5 if kind == "private" else 0.7)
+            # A place of one agent alone is in the organization of that, where it says none.
+            organization = one_of(organizations, 0.1 if agent is None else 0.5)
+            if organization is None and agent is not None:
+                organization = agents[agent].organization
+            places.append(Place(kind, organization, agent, members))
     sayings = tuple(
         Saying(
             way=way,
