@@ -4,10 +4,12 @@ Nothing goes because a file forgot it: an agent that is removed takes its memori
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
+
+from pydantic import BeforeValidator, ConfigDict
 
 from memorybank.audience import PlaceKind
 from memorybank.errors import Conflict, InvalidInput
@@ -21,68 +23,94 @@ MAX_WORD_CHARS, MAX_DESCRIPTION_CHARS, MAX_ENTRIES = 200, 4_000, 10_000
 #: What key-value callers say for all of their agents; so no agent is called that.
 RESERVED_AGENT = "all"
 
+#: An unknown field is refused: a slip in one would open or close something. What is refused may hold a key.
+STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+def _as_text(raw: Any) -> Any:
+    """Take a number for the id that it looks like: YAML reads `id: 7` as one."""
+    return str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
+
+
+def _unless_true(raw: Any) -> Any:
+    """`key: true` says what not saying it does: one is made."""
+    return None if raw is True else raw
+
+
 Kind = Literal["organization", "person", "agent", "place"]
+#: What callers call somebody or something.
+Id = Annotated[str, BeforeValidator(_as_text)]
 #: One of the caller's own; None: one is made where there never was one; False: none is made.
-GivenKey = str | Literal[False] | None
+GivenKey = Annotated[str | Literal[False] | None, BeforeValidator(_unless_true)]
 Row = dict[str, Any]
 Loc = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class NewOrganization:
-    """An organization as declared."""
+    """An organization; `memory_access`: its plan includes Band's memories."""
 
-    id: str
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    id: Id
     name: str = ""
     memory_access: bool = True
 
 
 @dataclass(frozen=True)
 class NewPerson:
-    """A person as declared."""
+    """A person. `key`: one of your own; left out, one is made where there never was one; false: none is made."""
 
-    id: str
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    id: Id
     name: str = ""
     handle: str = ""
     email: str | None = None
-    organization: str | None = None
+    organization: Id | None = None
     role: Literal["owner", "member"] = "member"
-    key: GivenKey = None
+    key: GivenKey = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class NewAgent:
-    """An agent as declared; it remembers in the bank of its own id where `bank` is None."""
+    """An agent, which remembers in `bank`, else in the bank of its own id; `key` as of a person."""
 
-    id: str
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    id: Id
     name: str = ""
     handle: str = ""
     description: str = ""
-    owner: str | None = None
-    organization: str | None = None
-    bank: str | None = None
-    key: GivenKey = None
+    owner: Id | None = None
+    organization: Id | None = None
+    bank: Id | None = None
+    key: GivenKey = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class NewPlace:
-    """A place as declared. Of a thread all but its title are its root's; `members` None: as they are."""
+    """A place; a thread says its `parent`, and has all else of its root. `members` replace those who were."""
 
-    id: str
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    id: Id
     kind: PlaceKind | None = None
-    organization: str | None = None
-    agent: str | None = None
-    parent: str | None = None
+    organization: Id | None = None
+    agent: Id | None = None
+    parent: Id | None = None
     title: str = ""
-    members: Sequence[str] | None = None
+    members: Sequence[Id] | None = None
 
 
 @dataclass(frozen=True)
 class Removal:
-    """Somebody or something that shall go."""
+    """Somebody or something that shall go; what is only left out of a declaration stays."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     kind: Kind
-    id: str
+    id: Id
 
     @property
     def uuid(self) -> UUID:

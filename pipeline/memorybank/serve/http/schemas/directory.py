@@ -2,106 +2,33 @@
 would open or close something.
 """
 
-from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel
 
-from memorybank.audience import PlaceKind, PrincipalKind
+from memorybank.audience import PrincipalKind
 from memorybank.serve.http.schemas.wire import WireResponse
 from memorybank.storage import declared
-from memorybank.storage.declared import Declared, Kind
-
-
-def _as_text(raw: Any) -> Any:
-    """Take a number for the id that it looks like: YAML reads `id: 7` as one."""
-    return str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
-
-
-def _unless_true(raw: Any) -> Any:
-    """`key: true` says what not saying it does: one is made."""
-    return None if raw is True else raw
-
-
-Id = Annotated[str, BeforeValidator(_as_text)]
-Key = Annotated[str | Literal[False] | None, BeforeValidator(_unless_true), Field(repr=False)]
+from memorybank.storage.declared import Id
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
-
-
-class OrganizationEntry(_Strict):
-    """An organization; `memory_access`: its plan includes Band's memories."""
-
-    id: Id
-    name: str = ""
-    memory_access: bool = True
-
-
-class PersonEntry(_Strict):
-    """A person. `key`: one of your own; left out, one is made where there never was one; false: none is made."""
-
-    id: Id
-    name: str = ""
-    handle: str = ""
-    email: str | None = None
-    organization: Id | None = None
-    role: Literal["owner", "member"] = "member"
-    key: Key = None
-
-
-class AgentEntry(_Strict):
-    """An agent, which remembers in `bank`, else in the bank of its own id; `key` as of a person."""
-
-    id: Id
-    name: str = ""
-    handle: str = ""
-    description: str = ""
-    owner: Id | None = None
-    organization: Id | None = None
-    bank: Id | None = None
-    key: Key = None
-
-
-class PlaceEntry(_Strict):
-    """A place; a thread says its `parent`, and has all else of its root. `members` replace those who were."""
-
-    id: Id
-    kind: PlaceKind | None = None
-    organization: Id | None = None
-    agent: Id | None = None
-    parent: Id | None = None
-    title: str = ""
-    members: list[Id] | None = None
-
-
-class RemovalEntry(_Strict):
-    """Somebody or something that shall go; what is only left out of a declaration stays."""
-
-    kind: Kind
-    id: Id
+    model_config = declared.STRICT
 
 
 class DirectoryRequest(_Strict):
     """A declaration of the directory."""
 
-    organizations: list[OrganizationEntry] = []
-    people: list[PersonEntry] = []
-    agents: list[AgentEntry] = []
-    places: list[PlaceEntry] = []
-    remove: list[RemovalEntry] = []
+    organizations: list[declared.NewOrganization] = []
+    people: list[declared.NewPerson] = []
+    agents: list[declared.NewAgent] = []
+    places: list[declared.NewPlace] = []
+    remove: list[declared.Removal] = []
 
     @property
-    def declared(self) -> Declared:
+    def declared(self) -> declared.Declared:
         """The declaration as the engine takes it."""
-        return Declared(
-            organizations=[declared.NewOrganization(**vars(one)) for one in self.organizations],
-            people=[declared.NewPerson(**vars(one)) for one in self.people],
-            agents=[declared.NewAgent(**vars(one)) for one in self.agents],
-            places=[declared.NewPlace(**vars(one)) for one in self.places],
-            remove=[declared.Removal(**vars(one)) for one in self.remove],
-        )
+        return declared.Declared(**vars(self))
 
 
 class MadeKeyResponse(WireResponse):
