@@ -46,7 +46,7 @@ def apply_directory(
     """Put a declaration into the directory and print the keys that were made for it, once."""
     body = _declared(file)
     sent = body.model_dump(mode="json", exclude_unset=True)
-    answer = _asked("PUT", calls.DIRECTORY, lambda database: calls.applied(database, body), sent)
+    answer = _asked("PUT", calls.DIRECTORY, lambda database: calls.put_directory(database, body), sent)
     if as_json:
         _print(answer)
         return
@@ -61,7 +61,7 @@ def apply_directory(
 @directory.command("show")
 def show_directory(as_json: AsJson = False) -> None:
     """Show who there is, with the UUIDs that stand for them."""
-    answer = _asked("GET", calls.DIRECTORY, calls.shown)
+    answer = _asked("GET", calls.DIRECTORY, calls.get_directory)
     if as_json:
         _print(answer)
         return
@@ -94,7 +94,7 @@ def create_key(
         raise InvalidInput("say one of --operator, --person ID and --agent ID")
     body = CreateKeyRequest(kind=kinds[0], id=asked.get(kinds[0]), banks=bank or None, name=name)
     answer = _asked(
-        "POST", calls.KEYS, lambda database: calls.created(database, body), body.model_dump(mode="json")
+        "POST", calls.KEYS, lambda database: calls.create_key(database, body), body.model_dump(mode="json")
     )
     if as_json:
         _print(answer)
@@ -105,7 +105,7 @@ def create_key(
 @keys.command("list")
 def list_keys(as_json: AsJson = False) -> None:
     """List every key there ever was; what it is nobody can see."""
-    answer = _asked("GET", calls.KEYS, calls.listed)
+    answer = _asked("GET", calls.KEYS, calls.list_keys)
     if as_json:
         _print(answer)
         return
@@ -131,7 +131,7 @@ def revoke_key(
     key: Annotated[UUID, typer.Argument(help="Its id, from `keys list`.", show_default=False)],
 ) -> None:
     """Revoke a key at once."""
-    _asked("DELETE", f"{calls.KEYS}/{key}", lambda database: calls.revoked(database, key))
+    _asked("DELETE", f"{calls.KEYS}/{key}", lambda database: calls.revoke_key(database, str(key)))
     typer.echo("revoked")
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 #: Path of everything that belongs to one bank; the segment `default` is fixed by the contract.
 BANK = "/v1/default/banks/{bank_id}"
 #: Parameters that the way in provides, not the caller.
-PROVIDED = ("memory", "viewer", "principal")
+PROVIDED = ("memory", "database", "viewer", "principal")
 
 Action = Callable[..., Any]
 

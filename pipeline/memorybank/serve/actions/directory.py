@@ -1,4 +1,7 @@
-"""The directory and its keys: who there is, and by what they are known. For the operator alone."""
+"""The directory and its keys: who there is, and by what they are known. For the operator alone.
+
+The command line asks the same with the database alone, without a server.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,7 +10,6 @@ from uuid import UUID
 
 from memorybank.audience import PrincipalKind
 from memorybank.errors import InvalidInput
-from memorybank.memory import MemoryBank
 from memorybank.serve.actions.translate import uuid_of
 from memorybank.serve.admission import key_making
 from memorybank.serve.calls import Rule, call
@@ -39,43 +41,8 @@ Entry = directory.Organization | directory.Person | directory.Agent | directory.
 
 
 @call("GET", DIRECTORY, rule=Rule.OPERATES)
-async def get_directory(memory: MemoryBank) -> DirectoryResponse:
+async def get_directory(database: Database) -> DirectoryResponse:
     """Return who there is: organizations, people, agents and places, with their UUIDs."""
-    return await shown(memory.database)
-
-
-@call("PUT", DIRECTORY, rule=Rule.OPERATES)
-async def put_directory(memory: MemoryBank, body: DirectoryRequest) -> AppliedResponse:
-    """Put who is named as declared, and make the keys they lack, which are told this once. Again changes nothing.
-
-    What is not named stays: what shall go stands in `remove`, and an agent takes along what it remembers for itself.
-    """
-    return await applied(memory.database, body)
-
-
-@call("GET", KEYS, rule=Rule.OPERATES)
-async def list_keys(memory: MemoryBank) -> KeyListResponse:
-    """List every key there ever was, never what it is."""
-    return await listed(memory.database)
-
-
-@call("POST", KEYS, status=201, rule=Rule.OPERATES)
-async def create_key(memory: MemoryBank, body: CreateKeyRequest) -> CreatedKeyResponse:
-    """Make a key, which is told this once. From the first one on, every request needs one."""
-    return await created(memory.database, body)
-
-
-@call("DELETE", KEYS + "/{key_id}", rule=Rule.OPERATES)
-async def revoke_key(memory: MemoryBank, key_id: str) -> Deleted:
-    """Revoke a key, and the sessions made from it, at once."""
-    return await revoked(memory.database, uuid_of(key_id, "key_id"))
-
-
-# --- the same, for the command line, which has the database alone ---
-
-
-async def shown(database: Database) -> DirectoryResponse:
-    """Return the directory."""
     async with database.snapshot() as connection:
         found = await directory.show(connection)
     every: list[Entry] = [*found.organizations, *found.people, *found.agents, *found.places]
@@ -101,8 +68,12 @@ def _told(one: Entry, named: Mapping[UUID, str]) -> dict[str, Any]:
     return {**{field: told(value) for field, value in vars(one).items()}, "uuid": one.id}
 
 
-async def applied(database: Database, body: DirectoryRequest) -> AppliedResponse:
-    """Apply a declaration."""
+@call("PUT", DIRECTORY, rule=Rule.OPERATES)
+async def put_directory(database: Database, body: DirectoryRequest) -> AppliedResponse:
+    """Put who is named as declared, and make the keys they lack, which are told this once. Again changes nothing.
+
+    What is not named stays: what shall go stands in `remove`, and an agent takes along what it remembers for itself.
+    """
     async with key_making(database) as connection:
         done = await applying.apply(connection, body.declared)
     return AppliedResponse(
@@ -112,8 +83,9 @@ async def applied(database: Database, body: DirectoryRequest) -> AppliedResponse
     )
 
 
-async def listed(database: Database) -> KeyListResponse:
-    """Return every key as it may be shown."""
+@call("GET", KEYS, rule=Rule.OPERATES)
+async def list_keys(database: Database) -> KeyListResponse:
+    """List every key there ever was, never what it is."""
     async with database.connection() as connection:
         found = await keys.list_(connection)
     return KeyListResponse(
@@ -134,8 +106,9 @@ async def listed(database: Database) -> KeyListResponse:
     )
 
 
-async def created(database: Database, body: CreateKeyRequest) -> CreatedKeyResponse:
-    """Make a key."""
+@call("POST", KEYS, status=201, rule=Rule.OPERATES)
+async def create_key(database: Database, body: CreateKeyRequest) -> CreatedKeyResponse:
+    """Make a key, which is told this once. From the first one on, every request needs one."""
     async with key_making(database) as connection:
         number, key = await keys.create(connection, await _holder(connection, body), body.name)
     return CreatedKeyResponse(key_id=number, key=key)
@@ -155,8 +128,10 @@ async def _holder(connection: Connection, body: CreateKeyRequest) -> Holder:
     return Holder(body.kind, (await find(connection, body.id)).id)
 
 
-async def revoked(database: Database, key: UUID) -> Deleted:
-    """Revoke a key."""
+@call("DELETE", KEYS + "/{key_id}", rule=Rule.OPERATES)
+async def revoke_key(database: Database, key_id: str) -> Deleted:
+    """Revoke a key, and the sessions made from it, at once."""
+    key = uuid_of(key_id, "key_id")
     async with database.transaction() as connection:
         await keys.revoke(connection, key)
     return Deleted()

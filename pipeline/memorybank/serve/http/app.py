@@ -19,11 +19,18 @@ from memorybank.serve.calls import BANK, Action, Call
 from memorybank.serve.http import errors, monitoring, sessions, streaming
 from memorybank.serve.http.base_path import BasePath
 from memorybank.serve.http.bodies import ADMIT, StrictRoute
-from memorybank.serve.http.deps import admit, current_memory, current_principal, current_viewer
+from memorybank.serve.http.deps import (
+    admit,
+    current_database,
+    current_memory,
+    current_principal,
+    current_viewer,
+)
 from memorybank.serve.http.limits import MEGABYTE, BodyLimit, Limits
 from memorybank.serve.http.metrics import RequestMetrics
 from memorybank.serve.http.schemas.wire import keeps_nulls
 from memorybank.settings import Settings
+from memorybank.storage.pool import Database
 
 #: Names the query parameters and top-level body fields that were not known: they never fail.
 IGNORED_HEADER = "X-Ignored-Params"
@@ -116,6 +123,7 @@ def _injected(declared: Call) -> inspect.Signature:
     keyword = inspect.Parameter.KEYWORD_ONLY
     provided = {
         "memory": Annotated[MemoryBank, Depends(current_memory)],
+        "database": Annotated[Database, Depends(current_database)],
         "viewer": Annotated[Viewer, Depends(current_viewer)],
         "principal": Annotated[Principal, Depends(current_principal)],
         "request": Request,

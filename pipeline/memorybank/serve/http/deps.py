@@ -12,6 +12,7 @@ from memorybank.errors import Forbidden
 from memorybank.memory import MemoryBank
 from memorybank.serve.admission import Admission, Carried
 from memorybank.serve.calls import Call
+from memorybank.storage.pool import Database
 
 #: The cookie of a session.
 COOKIE = "memorybank_session"
@@ -23,6 +24,11 @@ async def current_memory(request: Request) -> MemoryBank:
     """Return the MemoryBank that the application opened at start."""
     memory: MemoryBank = request.app.state.memory
     return memory
+
+
+async def current_database(request: Request) -> Database:
+    """Return the open database."""
+    return (await current_memory(request)).database
 
 
 async def current_viewer(request: Request) -> Viewer:
