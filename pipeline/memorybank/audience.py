@@ -8,7 +8,7 @@ A Reach is the rule itself, for one principal: `Reach.sees` says it of one audie
 audiences of a bank at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -141,6 +141,14 @@ class Principal:
         if self.operates:
             return self.banks is None or bank_id in self.banks
         return bank_id in self.agents.values()
+
+    def knows(self, who: UUID, organization: UUID | None) -> bool:
+        """Return whether they may know somebody by name: themselves, their agents, and who is of their organization."""
+        return who == self.id or who in self.agents or same(organization, self.organization)
+
+    def reads_in(self, place: UUID | None, public: Collection[UUID]) -> bool:
+        """Return whether they may know where something was said; `public`: where all of their organization reads."""
+        return place is None or self.operates or place in self.places or place in public
 
     def may_speak_in(self, place: Place) -> bool:
         """Return whether they may name a place as where they are."""

@@ -230,3 +230,39 @@ def test_nothing_shares_a_missing_id() -> None:
 def test_an_operator_without_a_place_has_no_reach() -> None:
     with pytest.raises(ValueError, match="sees everything"):
         Reach.of(OPERATOR)
+
+
+@pytest.mark.parametrize(
+    ("who", "known"),
+    [
+        ("ana", {"ana", "ben", "aide"}),
+        ("otto", {"otto"}),
+        ("liv", {"liv", "lone"}),
+        ("lone", {"lone"}),
+        ("aide", {"ana", "ben", "aide"}),
+    ],
+)
+def test_who_is_known_by_name(who: str, known: set[str]) -> None:
+    """Who has no organization shares none with anybody."""
+    names = {one: PRINCIPALS[one] for one in ("ana", "ben", "otto", "liv", "aide", "lone")}
+    found = {
+        name for name, one in names.items() if one.id and PRINCIPALS[who].knows(one.id, one.organization)
+    }
+    assert found == known
+
+
+@pytest.mark.parametrize(
+    ("who", "place", "read"),
+    [
+        ("ana", OPS, True),
+        ("ben", OPS, False),
+        ("ben", AFAR, True),
+        ("ben", None, True),
+        ("aide", OPS, False),
+        ("operator", OPS, True),
+    ],
+)
+def test_where_something_was_said_is_told_to_who_reads_there(
+    who: str, place: UUID | None, read: bool
+) -> None:
+    assert PRINCIPALS[who].reads_in(place, {AFAR}) is read

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memorybank import clock
-from memorybank.audience import AudienceKind, PlaceKind, Principal, Surface, Viewer, may_change
+from memorybank.audience import AudienceKind, PlaceKind, Principal, Surface, Viewer, may_change, same
 from memorybank.curate import shared
 from memorybank.curate.facts import Shelf
 from memorybank.curate.shared import BEFORE, STATUSES, NewMemory
@@ -148,9 +148,9 @@ async def _found(connection: Connection, id_: UUID, viewer: Viewer) -> Memory:
 
 async def _of_their_own(connection: Connection, principal: Principal, memory: Memory) -> bool:
     """Return whether an agent of somebody's organization has stored a memory."""
-    if principal.organization is None or memory.agent is None:
+    if memory.agent is None:
         return False
-    return (await directory.agent(connection, memory.agent)).organization == principal.organization
+    return same((await directory.agent(connection, memory.agent)).organization, principal.organization)
 
 
 def _named(memories: Sequence[Memory]) -> set[UUID]:
@@ -159,11 +159,5 @@ def _named(memories: Sequence[Memory]) -> set[UUID]:
 
 
 def _readable(person: Principal, named: Mapping[UUID, Named]) -> Mapping[UUID | None, Named]:
-    """Return those whom a person knows: themselves, their agents, and who is of their organization."""
-    return {
-        id_: one
-        for id_, one in named.items()
-        if id_ == person.id
-        or id_ in person.agents
-        or (one.organization is not None and one.organization == person.organization)
-    }
+    """Return those whom a person knows."""
+    return {id_: one for id_, one in named.items() if person.knows(id_, one.organization)}

@@ -213,7 +213,7 @@ async def _agent(connection: Connection, bank: Bank, person: Principal, named: s
     found = [
         agent
         for agent in await directory.agents_in(connection, bank.bank_id)
-        if agent.id in person.agents or (agent.organization and agent.organization == person.organization)
+        if person.knows(agent.id, agent.organization)
     ]
     if named is not None:
         found = [agent for agent in found if agent.id == directory.id_of("agent", named)]
@@ -291,16 +291,13 @@ async def _shown(
     """Return memories with the names of who kept them; the place of a source only to who may read there."""
     names = await directory.names(connection, [one.kept_by for one in memories if one.kept_by])
     said_in = {one.source.place for one in memories if one.source and one.source.place}
-    readable = await directory.public(connection, list(said_in), principal.organization)
-    readable |= principal.places | ({place} if place else set())
+    public = await directory.public(connection, list(said_in), principal.organization)
+    public |= {place} if place else set()
     return [
         Fact(
             one,
             names[one.kept_by].name if one.kept_by is not None and one.kept_by in names else None,
-            one.source is None
-            or one.source.place is None
-            or principal.operates
-            or one.source.place in readable,
+            principal.reads_in(one.source.place if one.source else None, public),
             _may_change(principal, one),
         )
         for one in memories
