@@ -169,9 +169,9 @@ OPERATOR = Principal(PrincipalKind.OPERATOR)
 class Reach:
     """Which audiences somebody may see: the rule, for one principal, at one place or none.
 
-    `banks` and `agents`: whose own circles; None: all. `organization`: whose circle, `subjects_of`: all of whose
-    subjects. `author`: the agent that said it, `about`: of whom it is said. `places`: roots. A direct talk is that of
-    `dm_person`, with `dm_agent` or, where that is None, with any agent.
+    `banks` and `agents`: whose own circles; None: all. `organization`: whose circle. What is said of somebody: in
+    `subjects_of`, by `author`, both of all or of `of_whom` alone; and `about` somebody, by whomever. `places`: roots. A
+    direct talk is that of `dm_person`, with `dm_agent` or, where that is None, with any agent.
     """
 
     banks: frozenset[str] | None = frozenset()
@@ -179,6 +179,7 @@ class Reach:
     organization: UUID | None = None
     subjects_of: UUID | None = None
     author: UUID | None = None
+    of_whom: UUID | None = None
     about: UUID | None = None
     places: frozenset[UUID] = frozenset()
     dm_person: UUID | None = None
@@ -191,8 +192,11 @@ class Reach:
         if place is None:
             return everywhere
         if place.kind is PlaceKind.DM:
-            return replace(everywhere, places=frozenset(), dm_person=place.person, dm_agent=place.agent)
-        return replace(everywhere, places=frozenset({place.id}), dm_person=None, dm_agent=None)
+            talk = replace(everywhere, places=frozenset(), dm_person=place.person, dm_agent=place.agent)
+            return replace(talk, of_whom=place.person)
+        # Where others read, an agent is not told what is said of one of them.
+        there = replace(everywhere, places=frozenset({place.id}), dm_person=None, dm_agent=None)
+        return replace(there, subjects_of=None, author=None)
 
     @classmethod
     def of_changes(cls, principal: Principal) -> "Reach":
@@ -213,11 +217,9 @@ class Reach:
             case AudienceKind.ORGANIZATION:
                 return same(audience.organization, self.organization)
             case AudienceKind.SUBJECT:
-                return (
-                    same(audience.organization, self.subjects_of)
-                    or same(audience.agent, self.author)
-                    or same(audience.person, self.about)
-                )
+                told = same(audience.organization, self.subjects_of) or same(audience.agent, self.author)
+                of_them = self.of_whom in (None, audience.person)
+                return (told and of_them) or same(audience.person, self.about)
             case AudienceKind.PLACE:
                 return audience.place in self.places
             case AudienceKind.DM:

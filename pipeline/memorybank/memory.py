@@ -56,7 +56,6 @@ from memorybank.storage.forget import Erasure
 from memorybank.storage.llm_calls import Caller
 from memorybank.storage.pool import Database
 from memorybank.storage.queries import Connection
-from memorybank.storage.stated import Statement
 from memorybank.text import normalize
 
 #: Seconds between two looks at an operation that another process works on.
@@ -148,9 +147,11 @@ class MemoryBank:
             spent += end
         return Retained(submitted.items_count, spent)
 
-    async def submit_files(self, bank_id: str, files: Sequence[FileUpload]) -> tuple[UUID, ...]:
-        """Queue the reading and keeping of files; returns an operation for each."""
-        return await self._in_bank(bank_id, partial(self._files.submit, files=files))
+    async def submit_files(
+        self, bank_id: str, files: Sequence[FileUpload], audience: Audience | None = None
+    ) -> tuple[UUID, ...]:
+        """Queue the reading and keeping of files, for an audience; returns an operation for each."""
+        return await self._in_bank(bank_id, partial(self._files.submit, files=files), audience)
 
     async def preview(self, bank_id: str, wish: Wish) -> Preview:
         """Return what retaining an item would find, and store nothing; a bank that is not there has no overrides."""
@@ -275,10 +276,6 @@ class MemoryBank:
         """Correct a fact, take it out of recall, or restore it; raises NotFound, BadRequest and InvalidInput."""
         bank = await self.bank(bank_id)
         await self._curate(bank, self.config_of(bank), memory, edit, viewer)
-
-    async def state(self, bank_id: str, statement: Statement) -> UUID:
-        """Keep a statement word for word and return its id; it is found when this returns. Raises InvalidInput."""
-        return await self._stating.keep(*await self.shelf(bank_id, made=True), statement)
 
     async def forget(self, bank_id: str, memory: UUID, viewer: Viewer) -> Erasure:
         """Forget a memory with all that stands on it, and return what went; raises NotFound."""

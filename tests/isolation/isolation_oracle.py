@@ -163,6 +163,9 @@ class Oracle:
         if circle.kind == "dm":
             here = spot.kind == "dm" and (circle.agent, circle.person) == (spot.agent, spot.members[0])
             return here and circle.bank in self._banks(asker)
+        with_them = spot.kind == "dm" and circle.subject == ("person", spot.members[0])
+        if circle.kind == "subject" and asker.kind != "person" and not with_them:
+            return False
         return self.sees(asker, circle)
 
     def _banks(self, asker: Asker) -> set[int]:

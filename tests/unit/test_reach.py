@@ -108,29 +108,29 @@ SEEN = {
 #: And at a place; who is not named may not speak there, and learns nothing.
 SEEN_AT = {
     "general": {
-        "operator": {"bank", "aide's", "lone's", *ACMES, "general"},
+        "operator": {"bank", "aide's", "lone's", "acme's", "general"},
         "ana": {"bank", "aide's", "acme's", "about ana", "else about ana", "general"},
         "ben": {"acme's", "lone about ben", "general"},
-        "aide": {"bank", "aide's", *ACMES, "general"},
-        "twin": {"bank", *ACMES, "general"},
+        "aide": {"bank", "aide's", "acme's", "general"},
+        "twin": {"bank", "acme's", "general"},
     },
     "ops": {
-        "operator": {"bank", "aide's", "lone's", *ACMES, "ops"},
+        "operator": {"bank", "aide's", "lone's", "acme's", "ops"},
         "ana": {"bank", "aide's", "acme's", "about ana", "else about ana", "ops"},
-        "aide": {"bank", "aide's", *ACMES, "ops"},
-        "twin": {"bank", *ACMES, "ops"},
+        "aide": {"bank", "aide's", "acme's", "ops"},
+        "twin": {"bank", "acme's", "ops"},
     },
     "aide's room": {
-        "operator": {"bank", "aide's", *ACMES},
-        "aide": {"bank", "aide's", *ACMES},
+        "operator": {"bank", "aide's", "acme's"},
+        "aide": {"bank", "aide's", "acme's"},
     },
     "ana with aide": {
-        "operator": {"bank", "aide's", *ACMES, "ana with aide"},
+        "operator": {"bank", "aide's", "acme's", "about ana", "ana with aide"},
         "ana": {"bank", "aide's", "acme's", "about ana", "else about ana", "ana with aide"},
-        "aide": {"bank", "aide's", *ACMES, "ana with aide"},
+        "aide": {"bank", "aide's", "acme's", "about ana", "ana with aide"},
     },
     "afar": {
-        "operator": {"bank", "aide's", "lone's", "else's", "else about ana"},
+        "operator": {"bank", "aide's", "lone's", "else's"},
         "otto": {"else's"},
     },
 }

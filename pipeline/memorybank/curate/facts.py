@@ -160,7 +160,8 @@ class Facts:
             viewer, where = await _view(connection, bank, principal, place)
         if where is None or (person is not None and directory.id_of("person", person) != where.person):
             raise directory.unknown("Place", place)
-        asked = None if query is None or not query.strip() else RecallQuery(query)
+        limit = self.stating.settings.recall.query_max_tokens
+        asked = RecallQuery(query).shortened(limit) if query and any(index_terms(query)) else None
         found = await self.placed.facts(bank, config, asked, viewer)
         async with self.stating.database.connection() as connection:
             return await _shown(connection, principal, [memory for _, memory in found], where.id)
@@ -257,11 +258,20 @@ async def _heard(connection: Connection, told: Told, place: Place, agent: Agent)
 
 
 def _corrector(principal: Principal, memory: Memory) -> Source:
-    """Return the source of a corrected memory: the person who does it; an agent stays with where it has it from."""
-    now = clock.now()
+    """Return the source of a corrected memory: the person who does it; an agent stays with where it has it from.
+
+    What a person has said no agent says in their name. Raises OwnerRequired where that was said to a whole workspace.
+    """
+    now, source = clock.now(), memory.source
     if principal.kind is PrincipalKind.PERSON:
-        return Source("person", now, person=principal.id)
-    return replace(memory.source, at=now) if memory.source else Source("session", now, memory.document_id)
+        # Whose room it was said in goes on to see it: Band's rule, and facts are told no place of a person's.
+        place = source.place if source and memory.surface == Surface.BAND else None
+        return Source("person", now, person=principal.id, place=place)
+    if source is None:
+        return Source("session", now, memory.document_id)
+    if source.kind == "person" and memory.audience.kind is AudienceKind.ORGANIZATION:
+        raise OwnerRequired(OWNERS)
+    return replace(source, at=now, kind="session" if source.kind == "person" else source.kind, person=None)
 
 
 def _may_change(principal: Principal, memory: Memory) -> bool:

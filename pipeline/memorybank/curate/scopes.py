@@ -21,10 +21,10 @@ from memorybank.errors import (
 )
 from memorybank.storage.directory import Agent
 from memorybank.storage.stated import MAX_FACT_CHARS
-from memorybank.text import normalize
+from memorybank.text import normalize, visible
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_BREAK = re.compile(r"\s*\n\s*")
+#: Unicode's own end of a paragraph.
+_SEPARATOR = re.compile("\u2029")
 
 
 class Scope(StrEnum):
@@ -82,12 +82,12 @@ class Heard:
 def worded(text: str) -> str:
     """Return a fact as it is kept: one line. Raises InvalidInput, FactTooLong, FactNotOneParagraph."""
     where = ("body", "text")
-    line = normalize(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    line = _SEPARATOR.sub("\n\n", normalize(text)).strip()
     if not line:
         raise InvalidInput("a fact says something", loc=where, value=text)
-    if _BLANK_LINE.search(line):
+    if not all(visible(part).strip() for part in line.splitlines()):
         raise FactNotOneParagraph("a fact is one paragraph: no blank line in it", loc=where)
-    line = _BREAK.sub(" ", line)
+    line = " ".join(part.strip() for part in line.splitlines())
     if len(line) > MAX_FACT_CHARS:
         raise FactTooLong(f"a fact has at most {MAX_FACT_CHARS} characters, this one {len(line)}", loc=where)
     return line

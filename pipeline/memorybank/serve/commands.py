@@ -126,7 +126,9 @@ def _fields(declared: Call) -> list[Field]:
         _, request = _json_part(declared.body_model)
         item = _item_model(request.model_fields[_list_field(request)])
         fields += _model_fields(item, "item") if item else []
-    return sorted(fields, key=lambda field: not field.required)
+    # What an item and the whole request may say is said of the request.
+    named = {field.name: field for field in fields}
+    return sorted(named.values(), key=lambda field: not field.required)
 
 
 def _model_fields(model: type[BaseModel], place: str) -> list[Field]:

@@ -111,8 +111,8 @@ async def _give_keys(connection: Connection, declared: Declared) -> tuple[MadeKe
 async def _remove(connection: Connection, removal: Removal) -> int:
     """Remove somebody or something, with the keys, and return whether it was there."""
     who = {"id": removal.uuid}
+    await _forget(connection, f"audiences.of_{removal.kind}", removal.uuid)
     if removal.kind in ("agent", "person"):
-        await _forget(connection, f"audiences.of_{removal.kind}", removal.uuid)
         await execute(connection, "directory.orphan", who)
         await keys.revoke_all(connection, PrincipalKind(removal.kind), removal.uuid)
     return await execute(connection, f"directory.remove_{removal.kind}", who)

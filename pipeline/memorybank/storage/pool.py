@@ -17,7 +17,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from memorybank.errors import ConnectionLost, DatabaseUnavailable
+from memorybank.errors import Conflict, ConnectionLost, DatabaseUnavailable
 from memorybank.settings import DatabaseSettings
 from memorybank.storage.queries import Connection
 
@@ -86,6 +86,8 @@ class Database:
             ) from error
         except psycopg.OperationalError as error:
             raise _typed(error) from error
+        except errors.ForeignKeyViolation as error:
+            raise Conflict("what it belongs to was removed meanwhile: try again") from error
 
     async def ask(
         self, query: Callable[Concatenate[Connection, P], Awaitable[T]], *arguments: P.args, **named: P.kwargs

@@ -1,6 +1,5 @@
 """Workspace facts: what people and agents keep, see, correct, pin and forget, each in their own circle."""
 
-from datetime import UTC
 from typing import Annotated
 from uuid import UUID
 
@@ -31,6 +30,7 @@ from memorybank.serve.http.schemas.facts import (
 )
 from memorybank.serve.http.schemas.wire import stamp
 from memorybank.storage.stated import MAX_FACTS, Page
+from memorybank.text import normalize
 
 FACTS = BANK + "/facts"
 #: What people call the circles that a fact may have.
@@ -127,8 +127,7 @@ def _id(given: str) -> UUID:
 
 def _told(source: GivenSource) -> Told:
     ref = source.message_id if source.kind == "message" else source.session_id
-    at = source.at.replace(tzinfo=UTC) if source.at and source.at.tzinfo is None else source.at
-    return Told(source.kind, source.place, source.person, ref, at)
+    return Told(source.kind, source.place, source.person, ref and normalize(ref), source.at)
 
 
 def _fact(fact: Fact) -> FactResponse:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from memorybank.audience import Viewer
+from memorybank.audience import Principal, Viewer
 from memorybank.memory import MemoryBank
 from memorybank.operations import Kind, Progress, Status
 from memorybank.serve.actions.translate import uuid_of
@@ -67,12 +67,15 @@ def _list_item(record: OperationRecord) -> OperationResponse:
 async def get_operation_status(
     memory: MemoryBank,
     viewer: Viewer,
+    principal: Principal,
     bank_id: str,
     operation_id: str,
     asked: Annotated[OperationQuery, Query()],
 ) -> OperationStatusResponse:
-    """Return one operation; an unknown id has the status `not_found`."""
+    """Return one operation; an unknown id has the status `not_found`. An agent says in which `place` it is."""
     id_ = uuid_of(operation_id, "operation_id")
+    if asked.place is not None:
+        viewer = await memory.viewer_at(principal, bank_id, asked.place)
     async with memory.reading(bank_id) as (connection, bank):
         record = await operations.get(connection, bank.id, id_, viewer)
     if record is None:

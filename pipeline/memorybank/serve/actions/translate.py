@@ -35,6 +35,7 @@ WORDS, TIMES = {"text", "context", "fact_type"}, {"occurred_start", "occurred_en
 
 def retain_items(body: RetainRequest) -> list[RetainItem]:
     """Return the items of a request, the request's tags added to each; raises CustomerData, and nothing is kept."""
+    check_level(body.data_level, ("body", "data_level"))
     for index, item in enumerate(body.items):
         check_level(item.data_level, ("body", "items", index, "data_level"))
     return [_retain_item(item, body.document_tags or ()) for item in body.items]
@@ -42,7 +43,7 @@ def retain_items(body: RetainRequest) -> list[RetainItem]:
 
 def check_level(level: str | None, loc: tuple[str | int, ...]) -> None:
     """Raise CustomerData for what is marked as a customer's, whatever else it is."""
-    if level is not None and level.strip().lower() == "customer_data":
+    if level is not None:
         raise CustomerData("data of customers is not remembered", loc=loc)
 
 

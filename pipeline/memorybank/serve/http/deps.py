@@ -81,6 +81,9 @@ def carried(request: Request) -> Carried:
 
 def check_origin(request: Request) -> None:
     """Raise Forbidden where a browser does not say that the page is ours: SameSite alone is not enough."""
-    origin = urlsplit(request.headers.get("origin", "")).netloc
+    try:
+        origin = urlsplit(request.headers.get("origin", "")).netloc
+    except ValueError:
+        origin = ""
     if not origin or origin.lower() != request.headers.get("host", "").lower():
         raise Forbidden("a session changes things only from a page of this server: the Origin is another")

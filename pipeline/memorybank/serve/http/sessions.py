@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from memorybank.errors import BadRequest
 from memorybank.memory import MemoryBank
 from memorybank.serve.http.deps import COOKIE, admission, carried, current_memory
 from memorybank.serve.http.schemas.directory import WhoResponse
@@ -27,6 +28,8 @@ async def get_session(request: Request) -> WhoResponse:
 async def begin_session(request: Request, memory: Memory) -> Response:
     """Begin a session of the key that the request carries; the answer sets its cookie, which no script can read."""
     asked = carried(request)
+    if asked.acting_as is not None:
+        raise BadRequest("a session is whoever the key is: leave X-Acting-As out")
     opened = await admission(request).opened(asked)
     lasts = timedelta(hours=memory.settings.server.session_hours)
     async with memory.database.transaction() as connection:

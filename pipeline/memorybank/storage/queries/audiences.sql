@@ -22,9 +22,20 @@ SELECT (SELECT count(*) FROM person) + (SELECT count(*) FROM agent) AS held
 SELECT kind, organization, agent, person, place FROM audience WHERE id = %(id)s
 
 -- name: of_agent
--- The circles that go with an agent, by bank: its own, and its direct talks.
+-- The circles that go with an agent, by bank: its own, its direct talks, and those of places where it alone talks.
 SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
-WHERE a.agent = %(id)s AND a.kind IN ('agent', 'dm') GROUP BY b.bank_id ORDER BY b.bank_id
+WHERE a.agent = %(id)s AND a.kind IN ('agent', 'dm') OR a.place IN (SELECT p.id FROM place p WHERE p.agent = %(id)s)
+GROUP BY b.bank_id ORDER BY b.bank_id
+
+-- name: of_place
+-- The circle that goes with a place, by bank; a thread has none of its own.
+SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
+WHERE a.place = %(id)s GROUP BY b.bank_id ORDER BY b.bank_id
+
+-- name: of_organization
+-- The circles that go with an organization, by bank: what it knows, and what was said in it of anybody.
+SELECT b.bank_id, array_agg(a.id) AS audiences FROM audience a JOIN bank b ON b.id = a.bank
+WHERE a.organization = %(id)s GROUP BY b.bank_id ORDER BY b.bank_id
 
 -- name: of_person
 -- The circles that go with a person, by bank: their direct talks, which nobody else could see.
@@ -47,7 +58,8 @@ WITH seen AS (
           WHEN 'bank' THEN %(all_banks)s OR b.bank_id = ANY(%(banks)s::text[])
           WHEN 'agent' THEN %(all_agents)s OR a.agent = ANY(%(agents)s::uuid[])
           WHEN 'organization' THEN a.organization = %(organization)s::uuid
-          WHEN 'subject' THEN a.organization = %(subjects_of)s::uuid OR a.agent = %(author)s::uuid
+          WHEN 'subject' THEN (a.organization = %(subjects_of)s::uuid OR a.agent = %(author)s::uuid)
+                                 AND (%(of_whom)s::uuid IS NULL OR a.person = %(of_whom)s::uuid)
                               OR a.person = %(about)s::uuid
           WHEN 'place' THEN a.place = %(place)s::uuid OR a.place IN (
               SELECT m.place FROM place_member m WHERE m.person = %(anywhere)s::uuid)

@@ -189,11 +189,12 @@ WHERE l.bank = %(bank)s AND a.status = 'active' AND b.status = 'active'
 GROUP BY l.kind
 
 -- name: count_operations
--- Visible operations by status; a batch counts as its parts.
+-- Operations by status, as they are listed; a batch counts as its parts.
 SELECT o.status, count(*) AS operations
 FROM operation o
 WHERE o.bank = %(bank)s AND NOT o.is_parent
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
+  AND (%(sees_all)s OR o.kind NOT IN ('consolidation', 'vector_index'))
 GROUP BY o.status
 
 -- name: count_documents

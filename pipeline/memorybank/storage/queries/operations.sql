@@ -183,17 +183,18 @@ WHERE o.parent = %(id)s
 ORDER BY o.id
 
 -- name: list
--- A page of a bank's operations, newest first, without their payload; of a consolidation as `get` tells it.
-SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, NULL::jsonb AS payload, told.progress,
-       coalesce(told.result, '{}') AS result, told.error_message, o.attempts, o.cancel_requested,
+-- A page of a bank's operations, newest first, without their payload. What begins when anybody's
+-- memory comes (consolidation, an index) is listed for operators alone; who asks for one knows its id.
+SELECT o.id, o.kind, o.status, o.parent, o.is_parent, o.items_count, NULL::jsonb AS payload, o.progress, o.result,
+       o.error_message, o.attempts, o.cancel_requested,
        CASE WHEN o.status = 'pending' AND o.due_at > now() THEN o.due_at END AS retry_at,
        o.created_at, o.updated_at, o.completed_at
 FROM operation o
-LEFT JOIN LATERAL (SELECT o.progress, o.result, o.error_message WHERE %(sees_all)s OR o.kind <> 'consolidation') AS told ON true
 WHERE o.bank = %(bank)s
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(status)s::text IS NULL OR o.status = %(status)s)
   AND (%(kind)s::text IS NULL OR o.kind = %(kind)s)
+  AND (%(sees_all)s OR o.kind NOT IN ('consolidation', 'vector_index'))
   AND NOT (%(exclude_parents)s AND o.is_parent)
 ORDER BY o.created_at DESC, o.id DESC
 LIMIT %(limit)s OFFSET %(offset)s
@@ -206,6 +207,7 @@ WHERE o.bank = %(bank)s
   AND (%(sees_all)s OR o.audience_id = ANY(%(audiences)s::bigint[]))
   AND (%(status)s::text IS NULL OR o.status = %(status)s)
   AND (%(kind)s::text IS NULL OR o.kind = %(kind)s)
+  AND (%(sees_all)s OR o.kind NOT IN ('consolidation', 'vector_index'))
   AND NOT (%(exclude_parents)s AND o.is_parent)
 
 -- name: tell

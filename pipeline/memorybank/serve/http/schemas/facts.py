@@ -1,15 +1,26 @@
 """Workspace facts on the wire. People, agents and places are given by the caller's ids or UUIDs, and told by UUID."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from memorybank.curate.scopes import Scope
+from memorybank.serve.http.schemas.memories import DataLevel
 from memorybank.serve.http.schemas.wire import Sought, WireRequest, WireResponse
 
 Kind = Literal["stated", "kv", "extracted", "observation"]
+
+
+def _in_utc(given: datetime | None) -> datetime | None:
+    """Return a time in UTC, where a database can keep it; without a zone it is that already."""
+    if given is None:
+        return None
+    try:
+        return (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("outside of the years 1 to 9999") from None
 
 
 class ForWhom(WireRequest):
@@ -27,7 +38,7 @@ class GivenSource(WireRequest):
     person: str | None = None
     message_id: str | None = Field(default=None, max_length=500)
     session_id: str | None = Field(default=None, max_length=500)
-    at: datetime | None = None
+    at: Annotated[datetime | None, AfterValidator(_in_utc)] = None
 
 
 class CreateFactRequest(WireRequest):
@@ -37,7 +48,7 @@ class CreateFactRequest(WireRequest):
     for_: ForWhom | None = Field(default=None, alias="for")
     source: GivenSource | None = None
     agent: str | None = None
-    data_level: str | None = None
+    data_level: DataLevel | None = None
 
 
 class UpdateFactRequest(WireRequest):

@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import UploadFile
 from pydantic import Field, Json
 
-from memorybank.serve.http.schemas.memories import AboutItem
+from memorybank.audience import AudienceKind
+from memorybank.serve.http.schemas.memories import AboutItem, DataLevel
 from memorybank.serve.http.schemas.wire import WireRequest, WireResponse
 
 
@@ -16,10 +17,13 @@ class FileMetadata(AboutItem):
 
 
 class FileRetainRequest(WireRequest):
-    """What is said of the files, in their order; nothing of it is said of all at once but the parser."""
+    """What is said of the files, in their order; of all at once the parser, and for whom they are, as of a retain."""
 
     parser: str | list[str] | None = None
     files_metadata: list[FileMetadata] | None = None
+    place: str | None = None
+    audience: AudienceKind | None = None
+    data_level: DataLevel | None = None
 
 
 class FileRetainForm(WireRequest):

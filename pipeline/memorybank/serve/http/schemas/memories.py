@@ -1,6 +1,7 @@
 """Retain, and the memories themselves."""
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -56,6 +57,21 @@ def _telling(value: str) -> str:
     return value
 
 
+def _level(value: Any) -> Any:
+    """Return the one level that is known, however it is written; another may mean that nothing is to be kept."""
+    if not isinstance(value, str) or re.sub(r"[\s_-]+", "_", value.strip().lower()) != "customer_data":
+        raise ValueError("customer_data is the only data_level that is known")
+    return "customer_data"
+
+
+def _elsewhere(value: Any) -> Any:
+    """Refuse what would be kept for others than was meant, if it were passed over."""
+    raise ValueError("say it of the whole request, beside the items or files")
+
+
+#: A mark of content that is never kept; and words for the whole request, which no item may say.
+DataLevel = Annotated[Literal["customer_data"], BeforeValidator(_level)]
+Elsewhere = Annotated[None, BeforeValidator(_elsewhere)]
 Timestamp = Annotated[datetime | str | None, BeforeValidator(_timestamp)]
 Content = Annotated[str, AfterValidator(_telling)]
 
@@ -69,6 +85,9 @@ class AboutItem(WireRequest):
     document_id: str | None = None
     tags: Tags | None = None
     strategy: str | None = None
+    data_level: DataLevel | None = None
+    place: Elsewhere = None
+    audience: Elsewhere = None
 
 
 class MemoryItem(AboutItem):
@@ -81,7 +100,6 @@ class MemoryItem(AboutItem):
         Literal["per_tag", "combined", "all_combinations", "shared"] | list[list[str]] | None
     ) = None
     update_mode: Literal["replace", "append"] | None = None
-    data_level: str | None = None
 
 
 class RetainRequest(WireRequest):
@@ -93,6 +111,7 @@ class RetainRequest(WireRequest):
     operation_id: str | None = None
     place: str | None = None
     audience: AudienceKind | None = None
+    data_level: DataLevel | None = None
 
 
 class ForgottenResponse(WireResponse):

@@ -18,9 +18,10 @@ class OperationsQuery(BaseModel):
 
 
 class OperationQuery(BaseModel):
-    """Whether an operation's payload is shown."""
+    """Whether an operation's payload is shown; `place`: where the caller is, as of what is retained there."""
 
     include_payload: bool = False
+    place: str | None = None
 
 
 class OperationProgress(WireResponse):
