@@ -54,7 +54,10 @@ def apply_directory(
         holder = f"{key['kind']} {key['id']}" if key["id"] else key["kind"]
         typer.echo(f"{key['key']}  {holder}")
     gone, private = answer["removed"], len(answer["made_private"])
-    more = f"; {gone} removed" * bool(gone) + f"; {private} place(s) are private from now on" * bool(private)
+    went = f", {answer['forgotten']} memories forgotten with them" * bool(answer["forgotten"])
+    more = f"; {gone} removed{went}" * bool(gone) + f"; {private} place(s) are private from now on" * bool(
+        private
+    )
     typer.echo(f"applied; {len(answer['keys'])} key(s) made, which cannot be shown again{more}")
 
 

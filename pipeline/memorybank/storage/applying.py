@@ -32,11 +32,14 @@ class MadeKey:
 
 @dataclass(frozen=True)
 class Applied:
-    """What came of it: keys that were made; public places that are private from now on; how many were removed."""
+    """What came of it: keys that were made; public places that are private from now on; how many were removed, and how
+    many memories went with them.
+    """
 
     keys: tuple[MadeKey, ...]
     made_private: tuple[UUID, ...]
     removed: int
+    forgotten: int = 0
 
 
 async def apply(connection: Connection, declared: Declared) -> Applied:
@@ -62,7 +65,9 @@ async def apply(connection: Connection, declared: Declared) -> Applied:
         raise Conflict(
             "what shall be removed is needed: an organization by its people, agents and places, a person by agents"
         ) from error
-    return Applied(made, plan.made_private, sum(removed))
+    return Applied(
+        made, plan.made_private, sum(there for there, _ in removed), sum(gone for _, gone in removed)
+    )
 
 
 async def _put(connection: Connection, plan: Plan) -> None:
@@ -108,21 +113,24 @@ async def _give_keys(connection: Connection, declared: Declared) -> tuple[MadeKe
     return tuple(made)
 
 
-async def _remove(connection: Connection, removal: Removal) -> int:
-    """Remove somebody or something, with the keys, and return whether it was there."""
+async def _remove(connection: Connection, removal: Removal) -> tuple[int, int]:
+    """Remove somebody or something, with the keys; return whether it was there, and how many memories went."""
     who = {"id": removal.uuid}
-    await _forget(connection, f"audiences.of_{removal.kind}", removal.uuid)
+    forgotten = await _forget(connection, f"audiences.of_{removal.kind}", removal.uuid)
     if removal.kind in ("agent", "person"):
         await execute(connection, "directory.orphan", who)
         await keys.revoke_all(connection, PrincipalKind(removal.kind), removal.uuid)
-    return await execute(connection, f"directory.remove_{removal.kind}", who)
+    return await execute(connection, f"directory.remove_{removal.kind}", who), forgotten
 
 
-async def _forget(connection: Connection, circles: str, whose: UUID) -> None:
-    """Forget what nobody could see any more; their circles go too, so that nothing comes into them afterwards."""
+async def _forget(connection: Connection, circles: str, whose: UUID) -> int:
+    """Forget what nobody could see any more, and return how much; their circles go too: nothing comes afterwards."""
+    forgotten = 0
     for row in await fetch_all(connection, circles, {"id": whose}):
         going = {"ids": row["audiences"]}
         bank = await banks.get(connection, row["bank_id"])
         await execute(connection, "forget.work", going)
-        await forget.clear(connection, bank.id, None, Viewer(tuple(row["audiences"])), clock.now())
+        viewer = Viewer(tuple(row["audiences"]))
+        forgotten += await forget.clear(connection, bank.id, None, viewer, clock.now())
         await execute(connection, "audiences.remove", going)
+    return forgotten

@@ -1,6 +1,7 @@
 """A declaration of the directory, and the rows that it asks for: checked against what is there. No I/O.
 
-Nothing goes because a file forgot it: an agent that is removed takes its memories along, so that is said in `remove`.
+Nothing goes because a file forgot it: an agent that is removed takes its memories along, so that is said in `remove`;
+and what an entry does not say stays as it is.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,11 @@ def _as_text(raw: Any) -> Any:
     return str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
 
 
+def _named(raw: Any) -> Any:
+    """Return the id of whom an entry belongs to; null says nobody, which is not what not saying it does."""
+    return "" if raw is None else _as_text(raw)
+
+
 def _unless_true(raw: Any) -> Any:
     """`key: true` says what not saying it does: one is made."""
     return None if raw is True else raw
@@ -40,6 +46,8 @@ def _unless_true(raw: Any) -> Any:
 Kind = Literal["organization", "person", "agent", "place"]
 #: What callers call somebody or something.
 Id = Annotated[str, BeforeValidator(_as_text)]
+#: Whom an entry belongs to; "": nobody, None: as it is.
+Ref = Annotated[str | None, BeforeValidator(_named)]
 #: One of the caller's own; None: one is made where there never was one; False: none is made.
 GivenKey = Annotated[str | Literal[False] | None, BeforeValidator(_unless_true)]
 Row = dict[str, Any]
@@ -53,8 +61,8 @@ class NewOrganization:
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     id: Id
-    name: str = ""
-    memory_access: bool = True
+    name: str | None = None
+    memory_access: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,11 @@ class NewPerson:
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     id: Id
-    name: str = ""
-    handle: str = ""
+    name: str | None = None
+    handle: str | None = None
     email: str | None = None
-    organization: Id | None = None
-    role: Literal["owner", "member"] = "member"
+    organization: Ref = None
+    role: Literal["owner", "member"] | None = None
     key: GivenKey = field(default=None, repr=False)
 
 
@@ -79,11 +87,11 @@ class NewAgent:
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     id: Id
-    name: str = ""
-    handle: str = ""
-    description: str = ""
-    owner: Id | None = None
-    organization: Id | None = None
+    name: str | None = None
+    handle: str | None = None
+    description: str | None = None
+    owner: Ref = None
+    organization: Ref = None
     bank: Id | None = None
     key: GivenKey = field(default=None, repr=False)
 
@@ -96,10 +104,10 @@ class NewPlace:
 
     id: Id
     kind: PlaceKind | None = None
-    organization: Id | None = None
-    agent: Id | None = None
+    organization: Ref = None
+    agent: Ref = None
     parent: Id | None = None
-    title: str = ""
+    title: str | None = None
     members: Sequence[Id] | None = None
 
 
@@ -146,7 +154,10 @@ class Plan:
         self._declared = declared
         self._check_words()
         self._check_removals()
-        self.organizations = [_row(one, memory_access=one.memory_access) for one in declared.organizations]
+        self.organizations = [
+            self._row(one, {"memory_access": True}, memory_access=one.memory_access)
+            for one in declared.organizations
+        ]
         self.people = [self._person(loc, one) for loc, one in _entries("people", declared.people)]
         self.agents = [self._agent(loc, one) for loc, one in _entries("agents", declared.agents)]
         if both := self._ids["person"] & self._ids["agent"]:
@@ -193,11 +204,12 @@ class Plan:
 
     @cached_property
     def _parents(self) -> Mapping[UUID, UUID]:
-        """The place above each thread; what is declared without one is none."""
+        """The place above each thread."""
         above = {place.id: place.root for place in self._before.places}
         for one in self._declared.places:
             id_ = stable_id("place", one.id)
-            above[id_] = id_ if one.parent is None else stable_id("place", one.parent)
+            if one.parent is not None:
+                above[id_] = stable_id("place", one.parent)
         return {thread: parent for thread, parent in above.items() if thread != parent}
 
     def _check_words(self) -> None:
@@ -223,26 +235,59 @@ class Plan:
             if (removal.kind, removal.uuid) in declared:
                 raise InvalidInput("is declared as well", loc=(*loc, "id"), value=removal.id)
 
-    def _ref(self, kind: Kind, named: str | None, loc: Loc) -> UUID | None:
-        """Return whom a caller names; raises InvalidInput where the directory does not know them."""
+    def _row(self, one: Any, plain: Row, **said: Any) -> Row:
+        """Return the columns of an entry: what it says, else what is there, else `plain`; a name is the id at first."""
+        kind, words = _KINDS[type(one)], {**plain}
+        if kind != "place":
+            words["name"], said["name"] = one.id, one.name or None
+        id_ = stable_id(kind, one.id)
+        before = self._known[kind].get(id_)
+        for word, default in words.items():
+            held = default if before is None else getattr(before, word)
+            words[word] = held if said[word] is None else None if said[word] is _NOBODY else said[word]
+        return {"id": id_, "external_id": one.id, **words}
+
+    @cached_property
+    def _known(self) -> Mapping[Kind, Mapping[UUID, Any]]:
+        """Who and what is there already."""
+        return {kind: {one.id: one for one in getattr(self._before, name)} for name, kind in LISTS.items()}
+
+    def _ref(self, kind: Kind, named: str | None, loc: Loc) -> "UUID | object | None":
+        """Return whom a caller names, or nobody; None: nothing is said. Raises InvalidInput for who is not there."""
         if named is None:
             return None
+        if not named:
+            return _NOBODY
         id_ = stable_id(kind, named)
         if id_ not in self._ids[kind]:
-            raise InvalidInput(f"there is no {kind} of this id", loc=loc, value=named)
+            raise InvalidInput(f"there is no {kind} of the id {named!r}", loc=loc, value=named)
         return id_
 
     def _person(self, loc: Loc, one: NewPerson) -> Row:
         organization = self._ref("organization", one.organization, (*loc, "organization"))
-        return _row(one, handle=one.handle, email=one.email, role=one.role, organization=organization)
+        plain = {"handle": "", "email": None, "role": "member", "organization": None}
+        return self._row(
+            one, plain, handle=one.handle, email=one.email, role=one.role, organization=organization
+        )
 
     def _agent(self, loc: Loc, one: NewAgent) -> Row:
         if one.id == RESERVED_AGENT:
             raise InvalidInput("this id stands for all agents", loc=(*loc, "id"), value=one.id)
-        made = _row(one, handle=one.handle, description=one.description)
-        made["owner"] = self._ref("person", one.owner, (*loc, "owner"))
-        made["organization"] = self._ref("organization", one.organization, (*loc, "organization"))
-        made["bank_id"] = stored_id(one.id if one.bank is None else one.bank)
+        made = self._row(
+            one,
+            {
+                "handle": "",
+                "description": "",
+                "owner": None,
+                "organization": None,
+                "bank_id": stored_id(one.id),
+            },
+            handle=one.handle,
+            description=one.description,
+            owner=self._ref("person", one.owner, (*loc, "owner")),
+            organization=self._ref("organization", one.organization, (*loc, "organization")),
+            bank_id=None if one.bank is None else stored_id(one.bank),
+        )
         for old in self._before.agents:
             if old.id == made["id"] and old.bank_id != made["bank_id"]:
                 raise Conflict(f"agent '{one.id}' remembers in another bank already, and an agent has one")
@@ -265,14 +310,20 @@ class Plan:
     def _room(self, loc: Loc, one: NewPlace) -> Row:
         if one.parent is not None:
             raise InvalidInput("it is its own parent", loc=(*loc, "parent"), value=one.parent)
-        if one.kind is None:
+        made = self._row(
+            one,
+            {"kind": None, "title": "", "agent": None, "organization": None},
+            kind=one.kind,
+            title=one.title,
+            agent=self._ref("agent", one.agent, (*loc, "agent")),
+            organization=self._ref("organization", one.organization, (*loc, "organization")),
+        )
+        if made["kind"] is None:
             raise InvalidInput("say what kind of place it is", loc=(*loc, "kind"))
-        made = _row(one, kind=one.kind, title=one.title, agent=self._ref("agent", one.agent, (*loc, "agent")))
         made["root"] = made["id"]
-        made["organization"] = self._ref("organization", one.organization, (*loc, "organization"))
         if made["organization"] is None:
             made["organization"] = self._organization_of(made["agent"])
-        if one.kind is PlaceKind.DM:
+        if made["kind"] == PlaceKind.DM:
             new = made["id"] not in self._places_before
             if made["agent"] is None or (
                 len(set(one.members or ())) != 1 and (new or one.members is not None)
@@ -300,7 +351,7 @@ class Plan:
         ):
             if given is not None and given != held:
                 raise InvalidInput("a thread has that of its root", loc=(*loc, word))
-        return {**root, **_row(one, title=one.title)}
+        return {**root, **self._row(one, {"title": ""}, title=one.title)}
 
     def _root(self, loc: Loc, one: NewPlace) -> Row:
         """Return the place at the end of a chain of parents."""
@@ -323,13 +374,8 @@ def _entries(name: str, entries: Iterable[Any]) -> "list[tuple[Loc, Any]]":
     return [(("body", name, index), one) for index, one in enumerate(entries)]
 
 
-def _row(one: Any, **columns: Any) -> Row:
-    """Return what all kinds share, and more; a name that is not said is the id."""
-    kind = _KINDS[type(one)]
-    names = {} if kind == "place" else {"name": one.name or one.id}
-    return {"id": stable_id(kind, one.id), "external_id": one.id, **names, **columns}
-
-
+#: Somebody's owner, agent or organization, where an entry says that there is none.
+_NOBODY = object()
 _KINDS: Mapping[type, Kind] = {
     NewOrganization: "organization",
     NewPerson: "person",

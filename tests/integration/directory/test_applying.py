@@ -10,6 +10,7 @@ from memorybank import clock
 from memorybank.audience import Audience, AudienceKind, PlaceKind, PrincipalKind, Viewer
 from memorybank.errors import Conflict, InvalidInput, MemoryBankError, NotFound
 from memorybank.ids import new_id, stable_id
+from memorybank.serve.http.schemas.directory import DirectoryRequest
 from memorybank.storage import applying, audiences, banks, directory, keys
 from memorybank.storage.applying import Applied
 from memorybank.storage.declared import (
@@ -111,6 +112,32 @@ async def test_a_public_place_that_is_private_from_now_on_is_told(database: Data
     assert kinds["general"] == kinds["deeper"] == "private"
 
 
+async def test_what_an_entry_does_not_say_stays(database: Database) -> None:
+    """A file that names somebody for their key alone must not take their role or organization away."""
+    await _apply(database, ALL)
+    before = await _shown(database)
+    places = [NewPlace(one.id) for one in ALL.places]
+    people, agents = [NewPerson(one.id) for one in ALL.people], [NewAgent(one.id) for one in ALL.agents]
+    await _apply(database, Declared([NewOrganization("acme")], people, agents, places))
+    after = await _shown(database)
+
+    def told(found: Any) -> list[Any]:
+        every = (*found.organizations, *found.people, *found.agents, *found.places)
+        return [{**vars(one), "updated_at": None} for one in every]
+
+    assert told(after) == told(before)
+
+
+async def test_null_says_nobody(database: Database) -> None:
+    await _apply(database, ALL)
+    said = DirectoryRequest.model_validate(
+        {"people": [{"id": "ana", "organization": None, "role": "member"}]}
+    )
+    await _apply(database, said.declared)
+    [ana] = [one for one in (await _shown(database)).people if one.external_id == "ana"]
+    assert (ana.organization, ana.role, ana.name) == (None, "member", ANA.name)
+
+
 def _with(**lists: Sequence[Any]) -> Declared:
     return replace(ALL, **lists)
 
@@ -166,9 +193,7 @@ async def test_nobody_is_a_person_and_an_agent(database: Database) -> None:
     "declared",
     [
         Declared(agents=[replace(AIDE, bank="another")]),
-        Declared(
-            places=[replace(THREAD, parent=None, kind=PlaceKind.PUBLIC), NewPlace("general", parent="talk")]
-        ),
+        Declared(places=[NewPlace("general", parent="talk")]),
         Declared(places=[NewPlace("talk", PlaceKind.PRIVATE, "acme", agent="aide")]),
         Declared(remove=[Removal("organization", "acme")]),
         Declared(remove=[Removal("person", "ana")]),

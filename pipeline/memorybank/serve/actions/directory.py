@@ -80,6 +80,7 @@ async def put_directory(database: Database, body: DirectoryRequest) -> AppliedRe
         keys=[MadeKeyResponse(**vars(key)) for key in done.keys],
         made_private=list(done.made_private),
         removed=done.removed,
+        forgotten=done.forgotten,
     )
 
 

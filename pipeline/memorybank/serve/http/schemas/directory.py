@@ -46,6 +46,7 @@ class AppliedResponse(WireResponse):
     keys: list[MadeKeyResponse]
     made_private: list[UUID]
     removed: int
+    forgotten: int
 
 
 class Listed(WireResponse):
