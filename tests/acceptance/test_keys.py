@@ -370,3 +370,11 @@ def test_the_first_key_closes_the_door_and_opens_the_house(tmp_path_factory: pyt
         assert httpx.get(f"http://127.0.0.1:{port}/v1/default/banks", trust_env=False).status_code == 401
     finally:
         home.end()
+
+
+def test_a_wrong_file_is_told_where_it_is_wrong(world: World) -> None:
+    wrong = world.home.folder / "wrong.yaml"
+    wrong.write_text("people: [{id: eve}, {id: carl, organization: nowhere}]")
+    done = world.home.run("directory", "apply", str(wrong))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.strip() == "people.1.organization: there is no organization of the id 'nowhere'"

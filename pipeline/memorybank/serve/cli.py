@@ -180,7 +180,10 @@ def main() -> None:
     try:
         _command_line()()
     except MemoryBankError as error:
-        typer.secho(error.message, fg="red", err=True)
+        # Which entry of a file it is about; one option of a command is named in the message.
+        where = [str(part) for part in getattr(error, "loc", ()) if part != "body"]
+        said = f"{'.'.join(where)}: {error.message}" if len(where) > 1 else error.message
+        typer.secho(said, fg="red", err=True)
         raise SystemExit(1) from None
 
 
