@@ -80,9 +80,9 @@ class Asking:
 
 
 @contextmanager
-def workspace(home: Path) -> Iterator[Asking]:
-    """Run an installation with the directory, and give who asks it."""
-    installation = Installation(home, **WHEN_ASKED)
+def workspace(home: Path, **settings: str) -> Iterator[Asking]:
+    """Run an installation with the directory, and give who asks it; `settings` by their names in the environment."""
+    installation = Installation(home, **WHEN_ASKED, **settings)
     try:
         up = installation.up()
         made = httpx.put(f"{up.url()}/v1/default/directory", json=DIRECTORY, timeout=60, trust_env=False)
